@@ -1,0 +1,1 @@
+//! The browser bridge's daemon.

@@ -1,0 +1,1 @@
+//! Every method of the bridge, with its parameters and results, as one table.

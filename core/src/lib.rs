@@ -1,0 +1,1 @@
+//! The bridge's hub as a sans-IO state machine: no_std, no alloc.

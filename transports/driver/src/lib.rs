@@ -1,0 +1,1 @@
+//! Joins the hub with its connections on any async runtime.

@@ -1,0 +1,1 @@
+//! The Unix socket door: NDJSON framing, socket file, peer credentials.

@@ -1,0 +1,1 @@
+//! The WebSocket door: upgrade checks and framing.
