@@ -1,0 +1,37 @@
+# The two commands: `make demo` shows the bridge at work, `make test` passes every test. Both install what they need, say
+# what they do, and can be run again at any time.
+.PHONY: demo test build extension docs bench fuzz help clean
+.DEFAULT_GOAL := help
+
+help: ## This list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: ## Drives a real Chromium through the bridge, step by step, and leaves a picture
+	@.ci/need chromium
+	@.ci/stage "extension" .ci/extension
+	@.ci/stage "release build of bridged" cargo build --release --locked -p bridged -p bridge
+	@target/release/bridged demo
+
+test: ## Every test, lint and check of the project
+	@.ci/test
+
+build: extension ## The release binaries, with the extension inside
+	@.ci/stage "release build of bridged" cargo build --release --locked -p bridged -p bridge
+
+extension: ## The unpacked extension in extension/dist
+	@.ci/stage "extension" .ci/extension
+
+docs: ## Writes docs/methods from the catalogue
+	@cargo run -q -p bridge-catalogue --example docs
+
+bench: ## Instruction counts of the core beside the recorded baseline (needs valgrind)
+	@.ci/need valgrind gungraun
+	@.ci/bench
+
+fuzz: ## Ten minutes of each fuzz target
+	@.ci/need fuzz
+	@.ci/fuzz 600
+
+clean: ## Removes what was built
+	cargo clean
+	rm -rf extension/dist extension/node_modules fuzz/target core/no-std-probe/target
