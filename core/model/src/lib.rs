@@ -1,0 +1,6 @@
+//! A plain reference model of the hub, for the property tests and the fuzz targets.
+//!
+//! Nothing here is fast. JSON is read with serde_json, connections and calls live in ordinary maps, and every rule of the
+//! protocol is written down once more in the most obvious way, so that two independent readings of it meet in the tests.
+
+pub mod oracle;
