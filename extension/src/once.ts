@@ -1,0 +1,81 @@
+// `once` makes a retry safe: the outcomes of write methods are kept for a while under the key the client chose, so that the same key
+// is answered from here and never run a second time, not even after a restart of the worker.
+import { BridgeError } from './errors';
+
+/** What a call came to, without the id of its request. */
+export type Answer =
+  | { success: true; result: object }
+  | { success: false; error: string; code: string; maybe_executed?: true };
+
+interface Entry {
+  once: string;
+  method: string;
+  at: number;
+  answer?: Answer;
+}
+
+const KEEP = 256;
+const KEEP_MS = 10 * 60_000;
+/** An outcome larger than this is not kept (storage.session holds 10 MB in all); its replay says that it may have been executed. */
+const KEEP_CHARS = 32_768;
+
+const journals = new Map<string, Promise<Entry[]>>();
+const running = new Map<string, Promise<Answer>>();
+
+export const validOnce = (once: unknown): once is string => typeof once === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(once);
+
+/** Runs `work` unless this owner's `once` was used before; says whether the answer is a replay. */
+export async function runOnce(owner: string, once: string, method: string, work: () => Promise<Answer>): Promise<{ answer: Answer; replayed: boolean }> {
+  const name = `${owner}\n${once}`;
+  const current = running.get(name);
+  if (current) return { answer: await current, replayed: true };
+  let settle!: (answer: Answer) => void;
+  running.set(name, new Promise((r) => { settle = r; }));
+  let answer: Answer = { success: false, error: 'the outcome is not known', code: 'INTERNAL_ERROR', maybe_executed: true };
+  try {
+    const entries = await journal(owner);
+    const known = entries.find((e) => e.once === once && e.at > Date.now() - KEEP_MS);
+    if (known) {
+      if (known.method !== method) throw new BridgeError('INVALID_REQUEST', `once ${once} was used for ${known.method}`);
+      if (known.answer) answer = known.answer;
+      else answer = { success: false, error: 'this command was begun before; its outcome is not known', code: 'INTERNAL_ERROR', maybe_executed: true };
+      return { answer, replayed: true };
+    }
+    const entry: Entry = { once, method, at: Date.now() };
+    entries.push(entry);
+    await store(owner, entries);
+    answer = await work();
+    if (JSON.stringify(answer).length <= KEEP_CHARS) entry.answer = answer;
+    await store(owner, entries);
+    return { answer, replayed: false };
+  } finally {
+    running.delete(name);
+    settle(answer);
+  }
+}
+
+const keyOf = (owner: string) => `once:${owner}`;
+
+function journal(owner: string): Promise<Entry[]> {
+  let entries = journals.get(owner);
+  if (!entries) {
+    entries = chrome.storage.session.get(keyOf(owner)).then((all) => (all[keyOf(owner)] as Entry[] | undefined) ?? []);
+    journals.set(owner, entries);
+  }
+  return entries;
+}
+
+async function store(owner: string, entries: Entry[]): Promise<void> {
+  const oldest = Date.now() - KEEP_MS;
+  let drop = Math.max(0, entries.length - KEEP);
+  while (entries[drop] && (entries[drop]?.at ?? 0) < oldest) drop++;
+  entries.splice(0, drop);
+  try {
+    await chrome.storage.session.set({ [keyOf(owner)]: entries });
+  } catch {
+    // Full: what other owners did longest ago goes first.
+    await chrome.storage.session.remove([...journals.keys()].filter((o) => o !== owner).map(keyOf));
+    for (const other of [...journals.keys()]) if (other !== owner) journals.delete(other);
+    await chrome.storage.session.set({ [keyOf(owner)]: entries });
+  }
+}

@@ -1,0 +1,29 @@
+// Small operations that the worker itself needs: what the page is, whether it reacts, how large it is.
+import type { PageOp } from './context';
+
+/** URL, title and readiness of this document. */
+function info() {
+  return { url: location.href, title: document.title, ready: document.readyState };
+}
+
+/** The viewport in CSS pixels. */
+function viewport() {
+  return { width: innerWidth, height: innerHeight, dpr: devicePixelRatio };
+}
+
+/** Waits until the document's own HTML has been parsed, at most `timeout` ms. */
+export function parsed(timeout: number, signal: AbortSignal): Promise<void> {
+  if (document.readyState !== 'loading') return Promise.resolve();
+  return new Promise((done) => {
+    const timer = setTimeout(finish, Math.max(0, timeout));
+    function finish() {
+      clearTimeout(timer);
+      document.removeEventListener('DOMContentLoaded', finish);
+      done();
+    }
+    document.addEventListener('DOMContentLoaded', finish);
+    signal.addEventListener('abort', finish, { once: true });
+  });
+}
+
+export const commonOps: Record<string, PageOp> = { info, viewport };

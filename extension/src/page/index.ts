@@ -1,0 +1,78 @@
+// The bundle that runs inside pages, in the extension's isolated world: a registry of operations and the one entry point that
+// the worker calls through chrome.scripting.executeScript. Nothing of it is visible to the page's own scripts.
+import { actOps } from './act-ops';
+import { readOps } from './read-ops';
+import { commonOps, parsed } from './common-ops';
+import type { PageContext, PageOp } from './context';
+import { PageError } from './error';
+
+const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, commonOps, actOps, readOps);
+
+/** What an operation comes to. executeScript swallows exceptions, so failures travel as data. */
+export type Outcome =
+  | { ok: unknown }
+  | { error: { code: string; message: string; maybe_executed?: boolean } };
+
+export interface RunContext {
+  run: string;
+  /** When the caller stops waiting, in Date.now() milliseconds. */
+  deadline: number;
+  /** Work that the page gets to later than this (it was blocked) is refused: its caller has been answered already. */
+  startBy: number;
+  ready: 'document' | 'parsed';
+}
+
+export interface PageApi {
+  build: string;
+  run(op: string, args: unknown, ctx: RunContext): Promise<Outcome>;
+  cancel(run: string): void;
+  /** A sign of life from the worker, sent at that time. */
+  beat(sentAt: number): void;
+}
+
+/** An act is refused when the worker's last sign of life is older than this: it has given the page up as blocked. */
+const LEASE_MS = 4500;
+/** How long `ready: 'parsed'` waits for the parser. */
+const PARSE_MS = 10_000;
+let lastBeat = 0;
+
+const running = new Map<string, AbortController>();
+
+async function run(op: string, args: unknown, { run, deadline, startBy, ready }: RunContext): Promise<Outcome> {
+  if (Date.now() > startBy) return { error: { code: 'CANCELLED', message: 'the page got to the command only after its caller had been answered' } };
+  lastBeat = Math.max(lastBeat, Date.now());
+  const controller = new AbortController();
+  running.set(run, controller);
+  const context: PageContext = {
+    run,
+    deadline,
+    signal: controller.signal,
+    acted(report) {
+      // Gone on the quiet would be worse than not done: whoever was told that this failed must not find it done later.
+      if (controller.signal.aborted || Date.now() > deadline || Date.now() - lastBeat > LEASE_MS) {
+        throw new PageError('CANCELLED', 'the command was over before it could act');
+      }
+      // The worker may be gone or the extension reloaded; the act itself must not fail on that.
+      try { chrome.runtime.sendMessage({ type: 'acted', run, report }).catch(() => {}); } catch { /* orphaned */ }
+    },
+  };
+  try {
+    const f = ops[op];
+    if (!f) throw new PageError('INTERNAL_ERROR', `unknown page operation: ${op}`);
+    if (ready === 'parsed') await parsed(Math.min(PARSE_MS, (deadline - Date.now()) / 2), controller.signal);
+    const value = await f(args as never, context);
+    return { ok: value === undefined ? null : value };
+  } catch (e) {
+    if (e instanceof PageError) return { error: { code: e.code, message: e.message, ...e.extra } };
+    return { error: { code: 'INTERNAL_ERROR', message: e instanceof Error ? `${e.name}: ${e.message}` : String(e) } };
+  } finally {
+    running.delete(run);
+  }
+}
+
+const scope = globalThis as { __bridged?: PageApi };
+// A newer build replaces an older one that an extension update left behind in the page.
+if (scope.__bridged?.build !== __BUILD__) {
+  scope.__bridged = { build: __BUILD__, run, cancel: (id) => running.get(id)?.abort(), beat: (t) => { lastBeat = Math.max(lastBeat, t); } };
+  addEventListener('pagehide', () => { for (const controller of running.values()) controller.abort(); });
+}

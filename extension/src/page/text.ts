@@ -1,0 +1,58 @@
+// Visible text: what a person reads in an element, and the comparison that text targets rest on.
+import { isRendered } from './dom';
+
+/** One line, single spaces, composed characters; zero-width and directional marks do not count. */
+export function normalise(text: string): string {
+  return text.normalize('NFC').replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]/g, (c) => (c === '\u200d' || c === '\u200c' ? c : ''))
+    .replace(/[\s\u00a0]+/g, ' ').trim();
+}
+
+const SILENT = new Set(['script', 'style', 'noscript', 'template', 'head', 'title', 'desc', 'metadata', 'datalist', 'option', 'optgroup', 'textarea', 'select']);
+const LONGEST = 20_000;
+
+/** The text that is rendered inside an element, blocks apart by spaces, normalised and bounded. */
+export function visibleText(el: Element): string {
+  const parts: string[] = [];
+  collect(el, parts, { left: LONGEST });
+  return normalise(parts.join(''));
+}
+
+function collect(el: Element, parts: string[], budget: { left: number }): void {
+  if (SILENT.has(el.localName)) return;
+  for (const child of el.childNodes) {
+    if (budget.left <= 0) return;
+    if (child.nodeType === Node.TEXT_NODE) {
+      const { data } = child as Text;
+      if (!/\S/.test(data)) { parts.push(' '); continue; }
+      if (!isRendered(el)) continue;
+      const said = transformed(data, el);
+      budget.left -= said.length;
+      parts.push(said);
+    } else if (child.nodeType === Node.ELEMENT_NODE) {
+      const inner = child as Element;
+      if (inner.localName === 'br') { parts.push(' '); continue; }
+      const display = getComputedStyle(inner).display;
+      if (display === 'none') continue;
+      const apart = !/^(?:inline|contents|ruby)/.test(display) || display === 'inline-block';
+      if (apart) parts.push(' ');
+      collect(inner, parts, budget);
+      if (apart) parts.push(' ');
+    }
+  }
+}
+
+/** Letters as they are shown: a button written "Save" may read "SAVE". */
+function transformed(text: string, el: Element): string {
+  switch (getComputedStyle(el).textTransform) {
+    case 'uppercase': return text.toLocaleUpperCase(el.closest('[lang]')?.getAttribute('lang') || undefined);
+    case 'lowercase': return text.toLocaleLowerCase(el.closest('[lang]')?.getAttribute('lang') || undefined);
+    default: return text;
+  }
+}
+
+/** The text of the element's own text nodes, without that of its children. */
+export function ownText(el: Element): string {
+  let text = '';
+  for (const child of el.childNodes) text += child.nodeType === Node.TEXT_NODE ? (child as Text).data : ' ';
+  return normalise(text);
+}

@@ -1,0 +1,2 @@
+// The popup.
+export {};

@@ -1,0 +1,121 @@
+// From a frame to its answer: finds the method, checks the parameters, bounds the time, runs the handler, shapes the answer.
+import type { Call } from './call';
+import { send } from './connection/connection';
+import { BridgeError, toBridgeError } from './errors';
+import { defs, methods } from './generated/catalogue';
+import { handlers } from './methods/index';
+import { runOnce, validOnce, type Answer } from './once';
+import { judge, setPolicy } from './policy/policy';
+import { validateParams } from './validate';
+
+const known = new Map(methods.map((m) => [m.name, m]));
+/** The methods that this build can really carry out; told to the daemon in the hello. */
+export const methodNames = methods.filter((m) => Object.hasOwn(handlers, m.name)).map((m) => m.name);
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MAX_TIMEOUT_MS = 600_000;
+/** The largest answer that the daemon takes. */
+const MAX_ANSWER_CHARS = 60 * 1024 * 1024;
+
+interface Active { controller: AbortController; generation: number; cancelled: boolean }
+const active = new Map<string, Active>();
+
+/** A frame from the proven daemon. */
+export function onFrame(frame: Record<string, unknown>, generation: number): void {
+  if (typeof frame.method === 'string' && typeof frame.id === 'string') {
+    void serve(frame as Request, generation);
+    return;
+  }
+  if (frame.type === 'cancel' && typeof frame.id === 'string') cancel(frame.id, generation);
+  else if (frame.type === 'policy') setPolicy((frame.policy ?? frame) as Record<string, unknown>);
+}
+
+/** The connection is gone and its callers have been told: what still waits must not act any more. */
+export function onLost(generation: number): void {
+  for (const [id, call] of active) if (call.generation === generation) cancel(id, generation);
+}
+
+function cancel(id: string, generation: number): void {
+  const call = active.get(id);
+  if (call?.generation !== generation) return;
+  call.cancelled = true;
+  call.controller.abort();
+}
+
+interface Request extends Record<string, unknown> { id: string; method: string }
+
+async function serve(request: Request, generation: number): Promise<void> {
+  const { id } = request;
+  const entry: Active = { controller: new AbortController(), generation, cancelled: false };
+  active.set(id, entry);
+  let answer: Answer;
+  let replayed = false;
+  try {
+    ({ answer, replayed } = await run(request, entry));
+  } catch (e) {
+    answer = failure(e, false);
+  }
+  active.delete(id);
+  // The daemon has dropped a cancelled request; an answer would only be counted as stray.
+  if (!entry.cancelled) send(frameOf(id, answer, replayed), generation);
+}
+
+async function run(request: Request, { controller }: Active): Promise<{ answer: Answer; replayed: boolean }> {
+  if (request.method === 'ping') return { answer: { success: true, result: { pong: true } }, replayed: false };
+  const method = known.get(request.method);
+  const handler = method && Object.hasOwn(handlers, method.name) ? handlers[method.name] : undefined;
+  if (!method || !handler) throw new BridgeError('UNKNOWN_METHOD', `unknown method: ${request.method.slice(0, 100)}`);
+  judge(method.access);
+  const params = validateParams(withSelector(request.params, method.params.properties), method.params, defs);
+  const owner = typeof request.client_id === 'string' ? request.client_id : '';
+  const timeout = timeoutOf(request.timeout_ms);
+  // A little before the hub's own deadline, so that the better-informed answer is the one that arrives.
+  const budget = timeout - Math.min(200, timeout / 10);
+  const state = { acted: false };
+  const call: Call = {
+    id: request.id,
+    owner,
+    class: request.class === 'agent' ? 'agent' : 'person',
+    method: method.name,
+    deadline: Date.now() + budget,
+    signal: controller.signal,
+    acted: () => { state.acted = true; },
+  };
+  const work = async (): Promise<Answer> => {
+    const timer = setTimeout(() => controller.abort(), budget);
+    try {
+      return { success: true, result: await handler(params, call) };
+    } catch (e) {
+      return failure(e, state.acted);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  if (request.once === undefined || method.access === 'read') return { answer: await work(), replayed: false };
+  if (!validOnce(request.once)) throw new BridgeError('INVALID_REQUEST', 'once must be 1 to 64 of A-Z a-z 0-9 _ -');
+  return runOnce(owner, request.once, method.name, work);
+}
+
+/** The old form {"selector": "#x"} stands for a css target, wherever a target can be given. */
+function withSelector(params: unknown, properties: Record<string, unknown> | undefined): unknown {
+  if (!properties?.target || properties.selector || params === null || typeof params !== 'object' || Array.isArray(params)) return params;
+  const { target, selector } = params as { target?: unknown; selector?: unknown };
+  return target == null && typeof selector === 'string' ? { ...params, target: { by: 'css', value: selector } } : params;
+}
+
+function timeoutOf(given: unknown): number {
+  return typeof given === 'number' && given >= 1 ? Math.min(given, MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
+}
+
+function failure(thrown: unknown, acted: boolean): Answer {
+  const { message, code, extra } = toBridgeError(thrown);
+  return { success: false, error: message, code, ...(acted || extra.maybe_executed ? { maybe_executed: true } : {}) };
+}
+
+/** `id` and `success` come first: the daemon then needs to look at no more of a large answer. */
+function frameOf(id: string, answer: Answer, replayed: boolean): string {
+  if (!answer.success) return JSON.stringify({ id, ...answer, ...(replayed ? { replayed } : {}) });
+  const text = JSON.stringify({ id, success: true, result: replayed ? { ...answer.result, replayed } : answer.result });
+  if (text.length <= MAX_ANSWER_CHARS) return text;
+  return JSON.stringify({ id, success: false, error: `the result is too large (${text.length} characters)`, code: 'TOO_LARGE', maybe_executed: true });
+}

@@ -1,0 +1,169 @@
+// Watches over work in a page. Chrome answers an injected function only when it ends, and never if the page has been put away or
+// is stuck in a dialog or an endless loop; here every such wait comes to an end, with the reason.
+import { remaining, type Call } from '../call';
+import { BridgeError, PageLeft } from '../errors';
+import type { Doc } from './document';
+
+/** How long a page may show no sign of life before a call on it is answered with PAGE_BLOCKED. */
+export const BLOCKED_MS = 5000;
+const FIRST_BEAT_MS = 250;
+const BEAT_MS = 1000;
+/** An `acted` report and the news that the page is gone travel on different roads; the report gets this long to arrive. */
+const REPORT_GRACE_MS = 80;
+
+interface Run {
+  id: string;
+  call: Call;
+  doc: Doc;
+  report?: { value: unknown };
+  fail(error: BridgeError): void;
+}
+
+const runs = new Map<string, Run>();
+let counter = 0;
+// A worker that starts anew must not reuse the names of runs that its predecessor left in pages.
+const generation = Date.now().toString(36);
+
+/**
+ * Runs `start` (which injects something into the document) until it is done, the page is left, blocked or closed, or the call is
+ * over. If the work had reported its act and the page went away, the report is the result.
+ */
+export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Promise<T>): Promise<T> {
+  if (call.signal.aborted) throw overdue(call);
+  const id = `${generation}.${++counter}`;
+  let fail!: (error: BridgeError) => void;
+  const failed = new Promise<never>((_, reject) => { fail = reject; });
+  failed.catch(() => {});
+  const run: Run = { id, call, doc, fail };
+  const onAbort = () => { cancelInPage(run); fail(overdue(call)); };
+  call.signal.addEventListener('abort', onAbort, { once: true });
+  runs.set(id, run);
+  const heart = beat(run);
+  try {
+    if (heart.blockedAlready) throw blocked(run);
+    return await Promise.race([start(id), failed]);
+  } catch (e) {
+    const error = e instanceof BridgeError ? e : fromChrome(e, run);
+    if (error instanceof PageLeft || error.code === 'TAB_NOT_FOUND') {
+      if (!run.report) await new Promise((r) => setTimeout(r, REPORT_GRACE_MS));
+      if (run.report) return run.report.value as T;
+    }
+    if (run.report && !error.extra.maybe_executed) error.extra.maybe_executed = true;
+    throw error;
+  } finally {
+    heart.stop();
+    runs.delete(id);
+    call.signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function overdue(call: Call): BridgeError {
+  return call.deadline <= Date.now()
+    ? new BridgeError('TIMEOUT', `timeout: ${call.method} was not done in time`)
+    : new BridgeError('CANCELLED', 'cancelled');
+}
+
+function blocked(run: Run): BridgeError {
+  const after = run.report ? 'The act was done, then the page stopped reacting' : 'The page does not react';
+  return new BridgeError('PAGE_BLOCKED', `${after} (tab ${run.doc.tabId}): it shows a dialog, or a script in it runs on; other tabs go on, and close_tab closes this one`);
+}
+
+/** Chrome's own rejections, told apart by their texts; there are no codes. */
+function fromChrome(thrown: unknown, { doc }: Run): BridgeError {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  if (/No tab with id|tab was closed|No tab with/i.test(text)) return new BridgeError('TAB_NOT_FOUND', `tab ${doc.tabId} was closed`);
+  if (/No document with id|No frame with id|was removed|was discarded|frame .*(gone|not found)|navigated|no longer/i.test(text)) return left(doc);
+  if (/Cannot access|must request permission|cannot be scripted|showing error page|gallery|policy/i.test(text)) {
+    return new BridgeError('RESTRICTED_PAGE', `tab ${doc.tabId} cannot be worked on: ${text}`);
+  }
+  return new BridgeError('INTERNAL_ERROR', text);
+}
+
+const left = (doc: Doc) => new PageLeft(`the page in tab ${doc.tabId} was left while the command was under way`);
+
+/** For starts that get an empty answer: what Chrome gives for a function whose document is gone. */
+export const documentGone = left;
+
+// ---- Signs of life ----
+
+interface Probe { sentAt: number }
+/** Probes that have not been answered, by document: a later call on a stuck page need not wait 5 s again. */
+const unanswered = new Map<string, Probe>();
+
+function beat(run: Run): { blockedAlready: boolean; stop(): void } {
+  const { doc } = run;
+  const waiting = unanswered.get(doc.documentId);
+  if (waiting && Date.now() - waiting.sentAt >= BLOCKED_MS) return { blockedAlready: true, stop: () => {} };
+  let stopped = false;
+  let timer: ReturnType<typeof setTimeout>;
+  const tick = () => {
+    if (stopped) return;
+    const probe = unanswered.get(doc.documentId);
+    if (!probe) sendProbe(doc);
+    else if (Date.now() - probe.sentAt >= BLOCKED_MS) {
+      cancelInPage(run);
+      return run.fail(blocked(run));
+    }
+    const age = probe ? Date.now() - probe.sentAt : 0;
+    timer = setTimeout(tick, Math.min(BEAT_MS, BLOCKED_MS - age));
+  };
+  timer = setTimeout(tick, waiting ? 0 : FIRST_BEAT_MS);
+  return { blockedAlready: false, stop() { stopped = true; clearTimeout(timer); } };
+}
+
+function sendProbe(doc: Doc): void {
+  const probe: Probe = { sentAt: Date.now() };
+  unanswered.set(doc.documentId, probe);
+  const answered = () => { if (unanswered.get(doc.documentId) === probe) unanswered.delete(doc.documentId); };
+  chrome.scripting.executeScript({
+    target: { tabId: doc.tabId, documentIds: [doc.documentId] },
+    injectImmediately: true,
+    // The time of sending, not of arrival: what was stuck in the queue while the page was blocked is no proof of life.
+    func: (sentAt: number) => { (globalThis as { __bridged?: { beat(t: number): void } }).__bridged?.beat(sentAt); },
+    args: [probe.sentAt],
+  }).then(answered, answered);
+}
+
+function cancelInPage({ id, doc }: Run): void {
+  chrome.scripting.executeScript({
+    target: { tabId: doc.tabId, documentIds: [doc.documentId] },
+    injectImmediately: true,
+    func: (run: string) => { (globalThis as { __bridged?: { cancel(run: string): void } }).__bridged?.cancel(run); },
+    args: [id],
+  }).catch(() => {});
+}
+
+// ---- News from the browser ----
+
+/** Registers the listeners; must run at the top level of the worker, so that they exist when an event wakes it. */
+export function watchPages(): void {
+  chrome.webNavigation.onCommitted.addListener((details) => {
+    for (const run of runs.values()) {
+      const { doc } = run;
+      if (doc.tabId !== details.tabId || details.documentLifecycle !== 'active') continue;
+      const own = details.frameId === doc.frameId && details.documentId !== doc.documentId;
+      if (own || (details.frameId === 0 && doc.frameId !== 0)) {
+        unanswered.delete(doc.documentId);
+        run.fail(left(doc));
+      }
+    }
+  });
+  chrome.tabs.onRemoved.addListener((tabId) => {
+    for (const run of runs.values()) {
+      if (run.doc.tabId !== tabId) continue;
+      unanswered.delete(run.doc.documentId);
+      run.fail(new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while the command was under way`));
+    }
+  });
+  chrome.runtime.onMessage.addListener((message: unknown, sender) => {
+    const m = message as { type?: unknown; run?: unknown; report?: unknown } | null;
+    if (m?.type !== 'acted' || typeof m.run !== 'string' || sender.id !== chrome.runtime.id || !sender.tab) return;
+    const run = runs.get(m.run);
+    if (!run || run.doc.tabId !== sender.tab.id) return;
+    run.report = { value: m.report };
+    run.call.acted();
+  });
+}
+
+/** Milliseconds since the epoch by which injected work must have started; what starts later finds its caller gone. */
+export const startBy = (call: Call) => Date.now() + Math.min(BLOCKED_MS, remaining(call));

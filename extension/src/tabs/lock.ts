@@ -1,0 +1,27 @@
+// One act at a time a tab: for acts that are more than one synchronous step in the page, such as trusted input.
+import { BridgeError } from '../errors';
+import type { Call } from '../call';
+
+const tails = new Map<number, Promise<void>>();
+
+/** Runs `act` when every earlier act on the tab is over. Waiting for elements, reading and navigation do not belong in here. */
+export async function withTabLock<T>(call: Call, tabId: number, act: () => Promise<T>): Promise<T> {
+  const before = tails.get(tabId);
+  let release!: () => void;
+  const mine = new Promise<void>((r) => { release = r; });
+  const tail = (before ?? Promise.resolve()).then(() => mine);
+  tails.set(tabId, tail);
+  try {
+    if (before) await Promise.race([before, aborted(call)]);
+    if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled while waiting for another act on this tab');
+    return await act();
+  } finally {
+    release();
+    if (tails.get(tabId) === tail) tails.delete(tabId);
+  }
+}
+
+const aborted = (call: Call) => new Promise<void>((resolve) => {
+  if (call.signal.aborted) resolve();
+  else call.signal.addEventListener('abort', () => resolve(), { once: true });
+});

@@ -1,0 +1,71 @@
+// callPage: runs one operation of the page bundle in a tab's document and brings back its result, or an error that says why not.
+import type { Call } from '../call';
+import { BridgeError, PageLeft, type ErrorCode } from '../errors';
+import type { Outcome, PageApi, RunContext } from '../page/index';
+import { findDocument, type Doc, type Where } from './document';
+import { documentGone, guard, startBy } from './guard';
+
+export { framesOf, type Frame } from './document';
+
+export interface PageOptions extends Where {
+  /** 'parsed' waits (boundedly) until the HTML has been parsed; by default the operation starts as soon as there is a document. */
+  ready?: 'document' | 'parsed';
+  /**
+   * If the document is left before the act, run the operation again in the one that follows. The arguments must then hold absolute
+   * times (Date.now() milliseconds), as a relative timeout would start anew.
+   */
+  follow?: boolean;
+}
+
+export async function callPage<T>(call: Call, tabId: number, op: string, args: unknown, options: PageOptions = {}): Promise<T> {
+  for (;;) {
+    const doc = await findDocument(call, tabId, options);
+    try {
+      return await runIn<T>(call, doc, op, args, options.ready ?? 'document');
+    } catch (e) {
+      const again = e instanceof PageLeft && !e.extra.maybe_executed && (options.follow || e instanceof NotStarted);
+      if (!again || options.documentId !== undefined || call.signal.aborted) throw e;
+    }
+  }
+}
+
+/** The document had gone before the operation began: trying in its successor repeats nothing. */
+class NotStarted extends PageLeft {}
+
+type Invoked = Outcome | { missing: true } | null | undefined;
+
+function runIn<T>(call: Call, doc: Doc, op: string, args: unknown, ready: 'document' | 'parsed'): Promise<T> {
+  return guard<T>(call, doc, async (run) => {
+    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready };
+    let outcome = await invoke(doc, op, args, context);
+    if (outcome && 'missing' in outcome) {
+      await chrome.scripting.executeScript({ target: { tabId: doc.tabId, documentIds: [doc.documentId] }, injectImmediately: true, files: ['page.js'] }).catch(notStarted);
+      outcome = await invoke(doc, op, args, context);
+    }
+    if (!outcome) throw documentGone(doc);
+    if ('missing' in outcome) throw new BridgeError('INTERNAL_ERROR', 'the page bundle could not be put into the page');
+    if ('ok' in outcome) return outcome.ok as T;
+    const { code, message, maybe_executed } = outcome.error;
+    throw new BridgeError(code as ErrorCode, message, maybe_executed ? { maybe_executed } : {});
+  });
+}
+
+async function invoke(doc: Doc, op: string, args: unknown, context: RunContext): Promise<Invoked> {
+  const injected = await chrome.scripting.executeScript({
+    target: { tabId: doc.tabId, documentIds: [doc.documentId] },
+    injectImmediately: true,
+    func: (build: string, op: string, args: unknown, context: RunContext): Promise<Outcome> | { missing: true } => {
+      const api = (globalThis as { __bridged?: PageApi }).__bridged;
+      return api?.build === build ? api.run(op, args, context) : { missing: true };
+    },
+    args: [__BUILD__, op, args ?? null, context],
+  }).catch(notStarted);
+  return injected[0]?.result;
+}
+
+/** "No document with id": nothing of ours ran there. Other texts are judged by the guard. */
+function notStarted(thrown: unknown): never {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  if (/No document with id/i.test(text)) throw new NotStarted('the page was replaced before the command began');
+  throw thrown;
+}

@@ -1,0 +1,20 @@
+// The service worker. Everything that must hear an event is registered here, at the top level, because Chrome starts the worker for
+// the event and delivers it only to listeners that exist by then.
+import { startBadge } from './connection/badge';
+import { startConnection } from './connection/connection';
+import { link, onLink } from './connection/link';
+import { setPolicy } from './policy/policy';
+import { methodNames, onFrame, onLost } from './router';
+import { watchPages } from './tabs/guard';
+import { watchOwners } from './tabs/owners';
+
+watchOwners();
+watchPages();
+let acknowledged = link.ack;
+onLink(({ ack }) => {
+  if (ack === acknowledged) return;
+  acknowledged = ack;
+  setPolicy(ack?.policy);
+});
+startBadge();
+startConnection({ frame: onFrame, lost: onLost, methods: methodNames });
