@@ -1,4 +1,5 @@
 // The operations that read the page.
+import { a11yTree } from './a11y/tree';
 import type { PageOp } from './context';
 
-export const readOps: Record<string, PageOp> = {};
+export const readOps: Record<string, PageOp> = { a11yTree };

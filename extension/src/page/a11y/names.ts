@@ -168,7 +168,7 @@ function firstChild(el: Element, tag: string, walk: Walk): string {
 /** Rows of a grid are chosen by what they say; focusable elements without a role have nothing else to be called by. */
 function namedByContent(el: Element, role: string): boolean {
   if (role === 'row') return Boolean(el.closest('[role=grid],[role=treegrid]'));
-  return role === 'generic' && el.hasAttribute('tabindex');
+  return role === 'generic' && (el.hasAttribute('tabindex') || el.hasAttribute('onclick'));
 }
 
 /** What is left when nothing else names an element. */

@@ -2,7 +2,7 @@
 // (computedRole is behind a flag), so this is the HTML-AAM mapping, checked in the tests against that tree.
 //
 // Where Chrome has names of its own (Date, ColorWell, DisclosureTriangle, image, …) the ARIA word stands that says what can be done
-// with the element; `iframe` is the one word that is not ARIA's. The tests hold the list of these differences.
+// with the element; `iframe`, `audio` and `video` are the only words that are not ARIA's. The tests hold the list of differences.
 
 const WORDS = new Set((
   'alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox comment ' +
@@ -28,11 +28,11 @@ const GLOBAL = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'ar
 const SIMPLE: Record<string, string> = {
   address: 'group', article: 'article', blockquote: 'blockquote', button: 'button', caption: 'caption', code: 'code', datalist: 'listbox',
   dd: 'definition', del: 'deletion', details: 'group', dfn: 'term', dialog: 'dialog', dt: 'term', em: 'emphasis', fieldset: 'group',
-  figure: 'figure', form: 'form', h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading',
+  figure: 'figure', form: 'form', audio: 'audio', h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading',
   hgroup: 'group', hr: 'separator', html: 'document', iframe: 'iframe', ins: 'insertion', main: 'main', mark: 'mark', math: 'math', menu: 'list',
   meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option', output: 'status', p: 'paragraph',
   progress: 'progressbar', s: 'deletion', search: 'search', strong: 'strong', sub: 'subscript', sup: 'superscript', svg: 'img',
-  textarea: 'textbox', time: 'time', ul: 'list',
+  textarea: 'textbox', time: 'time', ul: 'list', video: 'video',
 };
 
 const INPUT: Record<string, string> = {
@@ -128,7 +128,8 @@ function implicitRole(el: Element): string {
     case 'summary': return isSummary(el) ? 'button' : 'generic';
     case 'li': return /^(?:UL|OL|MENU)$/.test(el.parentElement?.tagName ?? '') && roleOf(el.parentElement!) !== 'list' ? 'generic' : 'listitem';
     case 'table': case 'thead': case 'tbody': case 'tfoot': case 'tr': case 'td': case 'th': return tableRole(el, tag);
-    default: return SIMPLE[tag] ?? 'generic';
+    // Chrome calls a bare editor generic; what one can do with it is what one does with a textbox.
+    default: return SIMPLE[tag] ?? (isEditingHost(el) ? 'textbox' : 'generic');
   }
 }
 

@@ -1,0 +1,102 @@
+// A css target for a node of the tree: short, and sure to find that very node again.
+
+/** An id, name or test id that somebody wrote, rather than one a framework numbers anew at every render. */
+const WRITTEN = /^[A-Za-z](?:[\w-]|\.(?=\w)){0,60}$/;
+const NUMBERED = /\d{4}|[0-9a-f]{8}|^(?:ember|radix|headlessui|react-aria|mui|ext-gen|yui_|gwt-)/i;
+
+/** Attributes that name an element for a program, best first. */
+const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-cy', 'name'];
+
+export interface Target { by: 'css'; value: string; index: number }
+
+/**
+ * Makes targets for the elements of one tree (a document or a shadow root). Ids and naming attributes are counted once for the whole
+ * tree, positions once a parent, so that the cost stays in proportion to the page.
+ */
+export class Targets {
+  private readonly counts = new Map<string, number>();
+  private readonly places = new WeakMap<Element, string>();
+  private readonly numbered = new WeakSet<ParentNode>();
+  private readonly paths = new WeakMap<Element, string>();
+
+  constructor(root: Document | ShadowRoot) {
+    const list = ['[id]', ...NAMING.map((name) => `[${name}]`)].join(',');
+    for (const el of root.querySelectorAll(list)) {
+      if (el.id) this.count(`#${el.id}`);
+      for (const name of NAMING) {
+        const value = el.getAttribute(name);
+        if (value) this.count(`${el.localName}[${name}=${value}]`);
+      }
+    }
+  }
+
+  private count(key: string): void {
+    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+  }
+
+  /** A selector that matches this element alone. */
+  of(el: Element): Target {
+    return { by: 'css', value: this.named(el, true) ?? this.path(el), index: 0 };
+  }
+
+  /** By id or by a naming attribute, if that is unique; `any` takes a framework's id as well. */
+  private named(el: Element, any: boolean): string | null {
+    const byId = el.id && this.counts.get(`#${el.id}`) === 1 ? `#${CSS.escape(el.id)}` : null;
+    if (byId && WRITTEN.test(el.id) && !NUMBERED.test(el.id)) return byId;
+    for (const name of NAMING) {
+      const value = el.getAttribute(name);
+      if (value && value.length <= 80 && this.counts.get(`${el.localName}[${name}=${value}]`) === 1) {
+        return `${CSS.escape(el.localName)}[${name}=${quote(value)}]`;
+      }
+    }
+    return any ? byId : null;
+  }
+
+  /** The way down from the nearest ancestor that has a name, by positions. */
+  private path(el: Element): string {
+    const steps: string[] = [];
+    let at: Element = el;
+    let prefix = '';
+    for (;;) {
+      const known = at === el ? undefined : this.paths.get(at) ?? this.named(at, false);
+      if (known) { prefix = `${known} > `; break; }
+      const parent: ParentNode | null = at.parentNode as ParentNode | null;
+      if (!(parent instanceof Element)) {
+        if (at.localName !== 'html') steps.unshift(this.place(at));
+        // The top of a shadow tree has no parent to start from: its own place must do.
+        break;
+      }
+      if (at === document.body) { steps.unshift('body'); break; }
+      steps.unshift(this.place(at));
+      at = parent;
+    }
+    const path = prefix + steps.join(' > ') || 'html';
+    this.paths.set(el, path);
+    return path;
+  }
+
+  /** The element among its siblings: `li:nth-of-type(3)`, or just the tag if it is the only one. */
+  private place(el: Element): string {
+    const parent = el.parentNode as ParentNode | null;
+    if (parent && !this.numbered.has(parent)) {
+      this.numbered.add(parent);
+      const groups = new Map<string, Element[]>();
+      for (const child of parent.children) {
+        const key = `${child.namespaceURI} ${child.localName}`;
+        const group = groups.get(key);
+        if (group) group.push(child); else groups.set(key, [child]);
+      }
+      // The same tag in two namespaces: a type selector matches both, so both must count their place.
+      for (const group of groups.values()) {
+        const tag = CSS.escape(group[0]!.localName);
+        const shared = [...groups.keys()].filter((key) => key.endsWith(` ${group[0]!.localName}`)).length > 1;
+        group.forEach((child, i) => this.places.set(child, group.length === 1 && !shared ? tag : `${tag}:nth-of-type(${i + 1})`));
+      }
+    }
+    return this.places.get(el) ?? CSS.escape(el.localName);
+  }
+}
+
+function quote(value: string): string {
+  return `"${value.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\a ').replace(/\r/g, '\\d ').replace(/\f/g, '\\c ')}"`;
+}
