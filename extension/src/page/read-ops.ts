@@ -1,5 +1,6 @@
 // The operations that read the page.
 import { a11yTree } from './a11y/tree';
 import type { PageOp } from './context';
+import { pageContent } from './read/content';
 
-export const readOps: Record<string, PageOp> = { a11yTree };
+export const readOps: Record<string, PageOp> = { a11yTree, pageContent };

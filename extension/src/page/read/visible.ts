@@ -1,0 +1,177 @@
+// What a person can see of the page: which elements and which text are drawn where one can get to them.
+//
+// Text that nobody sees is the classic carrier of instructions meant for a reading program, so "hidden" is meant broadly: not
+// rendered, transparent, clipped to nothing, of no size, or parked where no scrolling leads. Content that one reaches by
+// scrolling, by turning a carousel or by scrolling a page whose parts fade in is not hidden.
+
+/**
+ * Which content below an element is clipped away, by how it is positioned: a box clips what is in its flow, but a positioned
+ * descendant escapes unless the box is (also) what it is positioned against.
+ */
+export interface Clip {
+  readonly flow: boolean;
+  readonly absolute: boolean;
+  readonly fixed: boolean;
+  /** Inside a fixed box, which does not move when the page is scrolled. */
+  readonly pinned: boolean;
+}
+
+export const UNCLIPPED: Clip = { flow: false, absolute: false, fixed: false, pinned: false };
+
+/** Farther away than this something is parked out of sight rather than one turn of a carousel away. */
+const PARKED = 5000;
+
+/** The shadow root of an element; also a closed one, where the browser lets an extension see it. */
+export function shadowOf(el: Element): ShadowRoot | null {
+  if (el.shadowRoot) return el.shadowRoot;
+  if (!el.localName.includes('-') || typeof chrome === 'undefined' || !chrome.dom?.openOrClosedShadowRoot) return null;
+  try {
+    return chrome.dom.openOrClosedShadowRoot(el as HTMLElement) as ShadowRoot | null;
+  } catch {
+    return null;
+  }
+}
+
+/** The children as they are rendered: a shadow tree stands for a host's own, assigned nodes for a slot's, the summary for a closed details'. */
+export function renderedChildren(el: Element): ArrayLike<Node> {
+  const shadow = shadowOf(el);
+  if (shadow) return shadow.childNodes;
+  if (el instanceof HTMLSlotElement && el.getRootNode() instanceof ShadowRoot) {
+    const assigned = el.assignedNodes();
+    if (assigned.length) return assigned;
+  }
+  if (el instanceof HTMLDetailsElement && !el.open) {
+    const summary = el.querySelector(':scope > summary');
+    return summary ? [summary] : [];
+  }
+  return el.childNodes;
+}
+
+/** The parent as it is rendered. */
+export function renderedParent(node: Node): Element | null {
+  const slot = (node as Element | Text).assignedSlot;
+  if (slot) return slot;
+  const parent = node.parentNode;
+  return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
+}
+
+/** What is clipped below this element; null if nothing of it can be seen, whatever is inside. */
+export function enter(el: Element, style: CSSStyleDeclaration, above: Clip): Clip | null {
+  if (style.display === 'none' || style.display === '') return null;
+  const { position } = style;
+  const pinned = above.pinned || position === 'fixed';
+  if (position === 'fixed' && isOutsideViewport(el)) return null;
+  if (Number(style.opacity) < 0.01 && !fadesIn(el, style)) return null;
+  if (isCutAway(style, position)) return null;
+
+  const shut = isShut(el, style);
+  if (!shut && above === UNCLIPPED && !pinned) return above;
+  // What this box inherits depends on which of the clipping boxes above it is positioned against.
+  const clipped = position === 'fixed' ? above.fixed : position === 'absolute' ? above.absolute : above.flow;
+  const positioned = position !== 'static', holdsAll = holdsFixed(style);
+  const absolute = positioned || holdsAll ? clipped || shut : above.absolute;
+  const fixed = holdsAll ? clipped || shut : above.fixed;
+  const flow = clipped || shut;
+  if (flow && absolute && fixed) return null;
+  return flow || absolute || fixed || pinned ? { flow, absolute, fixed, pinned } : UNCLIPPED;
+}
+
+/** Whether even fixed content below this box is positioned against it rather than the viewport. */
+function holdsFixed(style: CSSStyleDeclaration): boolean {
+  return style.transform !== 'none' || style.filter !== 'none' || /paint|strict|content/.test(style.contain);
+}
+
+/** Whether a box's content is not drawn although the box is. */
+export function skipsContent(style: CSSStyleDeclaration): boolean {
+  return style.contentVisibility === 'hidden' && style.display !== 'inline' && style.display !== 'contents';
+}
+
+function isOutsideViewport(el: Element): boolean {
+  const box = el.getBoundingClientRect();
+  // A box of no size may still show what overflows it.
+  if (box.width < 1 || box.height < 1) return false;
+  return box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
+}
+
+/** Transparent now, but made to appear when it is scrolled to. */
+function fadesIn(el: Element, style: CSSStyleDeclaration): boolean {
+  const moves = style.animationName !== 'none' ||
+    (/\b(?:all|opacity)\b/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration));
+  return moves && el.getBoundingClientRect().top >= innerHeight;
+}
+
+/** Clipped to nothing by `clip` or `clip-path`, as "visually hidden" classes do. */
+function isCutAway(style: CSSStyleDeclaration, position: string): boolean {
+  if (position === 'absolute' || position === 'fixed') {
+    const edges = style.clip.match(/-?[\d.]+px/g)?.map(parseFloat);
+    if (edges?.length === 4 && (edges[1]! - edges[3]! <= 1 || edges[2]! - edges[0]! <= 1)) return true;
+  }
+  const path = style.clipPath;
+  if (path === 'none') return false;
+  if (/^circle\(0(?:px|%)?\b|^ellipse\(0(?:px|%)?\b/.test(path)) return true;
+  const inset = /^inset\(([^)]*?)(?:\s+round.*)?\)/.exec(path)?.[1]?.split(/\s+/).map((edge) => (edge.endsWith('%') ? parseFloat(edge) : 0));
+  if (inset) return inset[0]! + (inset[2] ?? inset[0]!) >= 99.9 || (inset[1] ?? inset[0]!) + (inset[3] ?? inset[1] ?? inset[0]!) >= 99.9;
+  const corners = /^polygon\((?:\w+,\s*)?(.*)\)$/.exec(path)?.[1]?.split(/\s*,\s*/);
+  return corners !== undefined && new Set(corners).size < 3;
+}
+
+/** A box too small to show anything, which does not let its content hang out. */
+function isShut(el: Element, style: CSSStyleDeclaration): boolean {
+  // Unless one axis is `clip`, both are visible or neither is.
+  if (style.overflowX === 'visible' && style.overflowY === 'visible') return false;
+  if (style.display === 'inline' || style.display === 'contents' || el === document.body || el === document.documentElement) return false;
+  const { width, height } = el.getBoundingClientRect();
+  return width <= 1 || height <= 1;
+}
+
+/** Where the page is scrolled to and how large the window is; does not change while a walk goes on. */
+export interface View { x: number; y: number; width: number }
+
+export function view(): View {
+  return { x: scrollX, y: scrollY, width: innerWidth };
+}
+
+const range = document.createRange();
+
+/** Whether the text of this node is drawn where one can get to it. Blank text counts as seen: it keeps words apart. */
+export function isTextSeen(text: Text, style: CSSStyleDeclaration, clip: Clip, at: View): boolean {
+  if (clip.flow || style.visibility !== 'visible') return false;
+  range.selectNodeContents(text);
+  const box = range.getBoundingClientRect();
+  if (box.width === 0 && box.height === 0) return isBlank(text.data);
+  // Nothing is smaller than one pixel in any language: this is font-size 0 or a scale to nothing.
+  if (box.height < 1 && box.width < 1) return false;
+  return isReachable(text, box, style, clip, at);
+}
+
+export function isBlank(text: string): boolean {
+  return !/[^ \t\n\r\f]/.test(text);
+}
+
+function isReachable(text: Text, box: DOMRect, style: CSSStyleDeclaration, clip: Clip, at: View): boolean {
+  const dx = clip.pinned ? 0 : at.x, dy = clip.pinned ? 0 : at.y;
+  const left = box.right + dx <= 0 && box.right + dx <= leftEdge(), above = box.bottom + dy <= 0;
+  if (!left && !above && !(box.left >= at.width && pageClipsRight())) return true;
+  if (parseFloat(style.textIndent) < -100) return false;
+  // Scrolled out of an inner scroller, or slid out of a carousel's window.
+  for (let up = renderedParent(text); up && up !== document.body && up !== document.documentElement; up = renderedParent(up)) {
+    const around = getComputedStyle(up);
+    if (around.overflowX === 'visible' && around.overflowY === 'visible') continue;
+    const frame = up.getBoundingClientRect();
+    if (frame.width <= 1 || frame.height <= 1 || frame.right + dx <= 0 || frame.bottom + dy <= 0) continue;
+    if (up.scrollLeft !== 0 || up.scrollTop !== 0) return true;
+    return box.right > frame.left - PARKED && box.bottom > frame.top - PARKED && box.left < frame.right + PARKED;
+  }
+  return false;
+}
+
+/** How far to the left the page can be scrolled: only a right-to-left page goes below 0. */
+function leftEdge(): number {
+  const root = document.documentElement;
+  return getComputedStyle(document.body ?? root).direction === 'rtl' ? root.clientWidth - root.scrollWidth : 0;
+}
+
+/** Whether the page as a whole cuts off what stands to the right of it. */
+function pageClipsRight(): boolean {
+  return [document.documentElement, document.body].some((el) => el && /^(?:hidden|clip)$/.test(getComputedStyle(el).overflowX));
+}
