@@ -3,6 +3,7 @@
 import { startBadge } from './connection/badge';
 import { startConnection } from './connection/connection';
 import { link, onLink } from './connection/link';
+import { watchDebugger } from './debugger/attach';
 import { setPolicy } from './policy/policy';
 import { methodNames, onFrame, onLost } from './router';
 import { watchPages } from './tabs/guard';
@@ -10,6 +11,7 @@ import { watchOwners } from './tabs/owners';
 
 watchOwners();
 watchPages();
+watchDebugger();
 let acknowledged = link.ack;
 onLink(({ ack }) => {
   if (ack === acknowledged) return;

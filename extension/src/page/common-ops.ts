@@ -1,14 +1,20 @@
 // Small operations that the worker itself needs: what the page is, whether it reacts, how large it is.
 import type { PageOp } from './context';
 
-/** URL, title and readiness of this document. */
+/** What this document is: address, title, readiness, and the HTTP status it came with (0 if unknown). */
 function info() {
-  return { url: location.href, title: document.title, ready: document.readyState };
+  const [entry] = performance.getEntriesByType('navigation') as (PerformanceNavigationTiming & { responseStatus?: number })[];
+  return { url: location.href, title: document.title, ready: document.readyState, status: entry?.responseStatus ?? 0 };
 }
 
 /** The viewport in CSS pixels. */
 function viewport() {
   return { width: innerWidth, height: innerHeight, dpr: devicePixelRatio };
+}
+
+/** Silences the question whether the page may be left, for the next time only. Capturing listeners are asked first. */
+function letGo() {
+  addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true, once: true });
 }
 
 /** Waits until the document's own HTML has been parsed, at most `timeout` ms. */
@@ -26,4 +32,4 @@ export function parsed(timeout: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-export const commonOps: Record<string, PageOp> = { info, viewport };
+export const commonOps: Record<string, PageOp> = { info, viewport, letGo };

@@ -19,16 +19,9 @@ import { startSite } from './site.mjs';
 const extensionRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 
-/** The built extension; built now if it is missing or older than its sources. */
-function build() {
-  const dist = path.join(extensionRoot, 'dist');
-  const newest = (dir) => fs.readdirSync(dir, { withFileTypes: true, recursive: true })
-    .filter((e) => e.isFile() && !e.parentPath.includes('generated'))
-    .reduce((t, e) => Math.max(t, fs.statSync(path.join(e.parentPath, e.name)).mtimeMs), 0);
-  const built = ['worker.js', 'page.js', 'popup.js'].map((f) => path.join(dist, f)).map((f) => (fs.existsSync(f) ? fs.statSync(f).mtimeMs : 0));
-  const source = Math.max(newest(path.join(extensionRoot, 'src')), newest(path.join(extensionRoot, 'static')));
-  if (Math.min(...built) < source) execFileSync(process.execPath, [path.join(extensionRoot, 'build.mjs')], { stdio: 'inherit' });
-  return dist;
+/** Builds the extension straight into the test's own folder: tests beside each other share nothing. */
+function build(out) {
+  execFileSync(process.execPath, [path.join(extensionRoot, 'build.mjs'), `--out=${out}`], { stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
 /**
@@ -45,7 +38,7 @@ export async function start(options = {}) {
   };
   try {
     const extension = path.join(dir, 'extension');
-    fs.cpSync(build(), extension, { recursive: true, filter: (f) => path.basename(f) !== 'pairing.json' });
+    build(extension);
     const site = await startSite(siteOptions);
     stops.push(() => site.stop());
     const daemon = await startDaemon({ dir, extension, kind, policy });

@@ -1,0 +1,29 @@
+// new_tab: opens a tab that belongs to the caller, at an address or blank, and waits for the page.
+import type { Handler } from '../call';
+import type { NewTabParams, NewTabResult } from '../generated/methods';
+import { closeTab } from '../tabs/close';
+import { navigateNew, normalUrl, StillWaiting } from '../tabs/navigation';
+import { openTab } from '../tabs/open';
+import type { LiveTab } from '../tabs/resolve';
+
+export const handler: Handler<NewTabParams, NewTabResult> = async (params, call) => {
+  const url = params.url ? normalUrl(params.url) : 'about:blank';
+  call.acted();
+  let tab: LiveTab | undefined;
+  const open = async () => (tab = await openTab(call, { url })).id;
+  if (url === 'about:blank') {
+    const id = await open();
+    return { tab_id: id, url, title: '', active: tab?.active ?? false };
+  }
+  try {
+    const arrival = await navigateNew(call, open, url);
+    const { active } = await chrome.tabs.get(arrival.tab_id);
+    return { ...arrival, active };
+  } catch (e) {
+    if (!tab) throw e;
+    if (e instanceof StillWaiting) return { tab_id: tab.id, url, title: '', active: tab.active, loaded: false };
+    // The caller never learns this tab's id, so it must not stay behind.
+    await closeTab(call, tab.id).catch(() => {});
+    throw e;
+  }
+};

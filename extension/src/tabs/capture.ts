@@ -1,0 +1,69 @@
+// Takes pictures of tabs. Chrome's own capture is fast but allowed only about twice a second and never answers for a window that
+// others cover; the debugger then takes the picture.
+import { remaining, type Call } from '../call';
+import { withDebugger } from '../debugger/attach';
+import { BridgeError } from '../errors';
+
+export interface Shot { format: 'png' | 'jpeg'; quality: number }
+
+const CAPTURE_MS = 2000;
+/** Two captures a second are allowed; failed ones count too. */
+const SPACING_MS = 600;
+let nextStart = 0;
+/** Captures of one window take turns, because each may have to show another tab. */
+const turns = new Map<number, Promise<unknown>>();
+
+/** The visible part of a tab as a data URL. The tab is shown in its window; the window is not raised. */
+export async function capture(call: Call, tabId: number, windowId: number, shot: Shot): Promise<string> {
+  const before = turns.get(windowId) ?? Promise.resolve();
+  const mine = before.catch(() => {}).then(() => takeTurn(call, tabId, windowId, shot));
+  turns.set(windowId, mine);
+  try {
+    return await mine;
+  } finally {
+    if (turns.get(windowId) === mine) turns.delete(windowId);
+  }
+}
+
+async function takeTurn(call: Call, tabId: number, windowId: number, shot: Shot): Promise<string> {
+  if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
+  const tab = await chrome.tabs.get(tabId).catch(() => { throw new BridgeError('TAB_NOT_FOUND', `no tab with id ${tabId}`); });
+  if (!tab.active) await chrome.tabs.update(tabId, { active: true });
+  const slot = Math.max(Date.now(), nextStart);
+  nextStart = slot + SPACING_MS;
+  if (slot > Date.now()) await new Promise((r) => setTimeout(r, slot - Date.now()));
+  const options = shot.format === 'png' ? { format: 'png' as const } : { format: 'jpeg' as const, quality: shot.quality };
+  const picture = await within(chrome.tabs.captureVisibleTab(windowId, options), CAPTURE_MS).catch((e: unknown) => (e instanceof Error ? e : new Error(String(e))));
+  // Somebody may have shown another tab meanwhile: a picture of the wrong page is worse than none.
+  const [shown] = await chrome.tabs.query({ windowId, active: true });
+  if (typeof picture === 'string' && shown?.id === tabId) return picture;
+  return byDebugger(call, tabId, shot, picture instanceof Error ? picture : undefined);
+}
+
+/** A screencast wakes the page's compositor, also in a hidden or covered tab; without it captureScreenshot would hang there. */
+async function byDebugger(call: Call, tabId: number, shot: Shot, reason: Error | undefined): Promise<string> {
+  try {
+    const work = withDebugger(tabId, async (send) => {
+      await send('Page.startScreencast', { format: 'jpeg', quality: 1, maxWidth: 10, maxHeight: 10 });
+      try {
+        const { data } = await send<{ data: string }>('Page.captureScreenshot', { format: shot.format, ...(shot.format === 'jpeg' ? { quality: shot.quality } : {}) });
+        return `data:image/${shot.format};base64,${data}`;
+      } finally {
+        void send('Page.stopScreencast').catch(() => {});
+      }
+    });
+    return await within(work, Math.max(500, remaining(call, 8000)));
+  } catch (e) {
+    if (e instanceof BridgeError && e.code !== 'UNSUPPORTED') throw e;
+    if (reason && !(reason instanceof TimeUp)) throw new BridgeError(/access|permission/i.test(reason.message) ? 'RESTRICTED_PAGE' : 'INTERNAL_ERROR', `no picture could be taken: ${reason.message}`);
+    throw new BridgeError('PAGE_BLOCKED', `no picture of tab ${tabId} could be taken: its window is covered or minimised, or the page shows a dialog or is busy; foreground brings it to the front`);
+  }
+}
+
+class TimeUp extends Error {}
+
+function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new TimeUp('no answer')), ms); });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

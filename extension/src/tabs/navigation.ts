@@ -1,0 +1,327 @@
+// Leads a tab to another page and says where it ended up. Driven by Chrome's events from before the navigation starts, and bounded:
+// every way that a navigation can take (redirects, fragments, downloads, 204, refused, hanging) has an end here.
+import { remaining, type Call } from '../call';
+import { BridgeError } from '../errors';
+import { ownerOf } from './owners';
+import { callPage } from './page';
+import { restriction } from './restricted';
+
+export type WaitUntil = 'none' | 'domcontentloaded' | 'load';
+
+export interface Arrival {
+  tab_id: number;
+  url: string;
+  title: string;
+  /** Whether the load event has come. */
+  loaded: boolean;
+  /** The HTTP status, where the page knows it. */
+  status?: number;
+}
+
+/** A page that is parsed but not loaded (a picture that never comes) is given this long before it is called arrived. */
+const AFTER_PARSED_MS = 10_000;
+/** An aborted navigation is over for good when no other has begun within this time. */
+const ABORT_GRACE_MS = 250;
+/** So long a navigation may take to begin: longer means that the page asks whether it may be left. */
+const BEGIN_MS = 5000;
+/** How long the old page is given to take off its question; a page that is stuck would not answer. */
+const LET_GO_MS = 200;
+/** A page whose HTML does not end is given this long after its beginning. */
+const AFTER_COMMIT_MS = 20_000;
+/** A page that keeps sending on to the next is followed this many times. */
+const MAX_HOPS = 20;
+/** What is kept of the deadline for the last look at the page. */
+const REPORT_MS = 300;
+
+/** The address as a person may write it: without a scheme, https is meant, and http for this computer. */
+export function normalUrl(text: string): string {
+  const url = text.trim();
+  if (/^javascript:/i.test(url)) throw new BridgeError('INVALID_PARAMS', 'invalid params: url must not be a javascript: address; run_script runs code');
+  if (/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?([/?#]|$)/i.test(url)) return `http://${url}`;
+  if (/^[a-z][a-z0-9+.-]*:/i.test(url) && !/^[\w-]+(\.[\w-]+)+:\d+([/?#]|$)/.test(url)) {
+    if (!URL.canParse(url)) throw new BridgeError('INVALID_PARAMS', `invalid params: url is not an address: ${url.slice(0, 200)}`);
+    return url;
+  }
+  const guess = `https://${url}`;
+  if (!/^[^\s/]+\.[^\s/.]+(:\d+)?([/?#]|$)/.test(url) || !URL.canParse(guess)) {
+    throw new BridgeError('INVALID_PARAMS', `invalid params: url is not an address: ${url.slice(0, 200)}`);
+  }
+  return guess;
+}
+
+/** Navigates and waits as asked. */
+export async function navigateTab(call: Call, tabId: number, url: string, until: WaitUntil = 'load'): Promise<Arrival> {
+  const watch = watchNavigation(call, tabId);
+  try {
+    await letGo(call, tabId);
+    call.acted();
+    await chrome.tabs.update(tabId, { url }).catch((e: unknown) => { throw refused(e, tabId); });
+    return await watch.arrival(until, url);
+  } finally {
+    watch.stop();
+  }
+}
+
+/** Runs something that starts a navigation (reload, history, a key) and waits for where it leads. */
+export async function navigateBy(call: Call, tabId: number, begin: () => Promise<unknown>, until: WaitUntil = 'load'): Promise<Arrival> {
+  const watch = watchNavigation(call, tabId);
+  try {
+    call.acted();
+    await begin();
+    return await watch.arrival(until);
+  } finally {
+    watch.stop();
+  }
+}
+
+/** Opens a tab at an address and waits as asked; `open` must give the new tab's id. */
+export async function navigateNew(call: Call, open: () => Promise<number>, url: string, until: WaitUntil = 'load'): Promise<Arrival> {
+  // The first events of a new tab come before its id is known here.
+  const watch = watchNavigation(call);
+  try {
+    watch.bind(await open());
+    return await watch.arrival(until, url);
+  } finally {
+    watch.stop();
+  }
+}
+
+/** A page in a client's own tab must not hold it back with a question that nobody is there to answer. In a person's tab it may. */
+async function letGo(call: Call, tabId: number): Promise<void> {
+  if ((await ownerOf(tabId)) === undefined) return;
+  await Promise.race([callPage(call, tabId, 'letGo', null).catch(() => {}), new Promise((r) => setTimeout(r, LET_GO_MS))]);
+}
+
+function refused(thrown: unknown, tabId: number): BridgeError {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  if (/No tab with id/i.test(text)) return new BridgeError('TAB_NOT_FOUND', `no tab with id ${tabId}`);
+  return new BridgeError('NAVIGATION_FAILED', `navigation refused: ${text}`);
+}
+
+type Outcome =
+  | { kind: 'loaded' }
+  | { kind: 'parsed' }
+  | { kind: 'same-document' }
+  | { kind: 'failed'; error: string }
+  | { kind: 'stayed' }
+  | { kind: 'closed' }
+  | { kind: 'time-up' };
+
+export interface NavigationWatch {
+  /** Names the tab, if it was not known when the watch was set up. */
+  bind(tabId: number): void;
+  /** Waits for the navigation to get as far as asked and looks where the tab is. */
+  arrival(until: WaitUntil, wanted?: string): Promise<Arrival>;
+  /** Whether a navigation has begun (or a document changed) since the watch was set up. */
+  begun(): boolean;
+  stop(): void;
+}
+
+/** Listens to a tab's navigations. Must be set up before the navigation is started, or its first events are missed. */
+export function watchNavigation(call: Call, knownTab?: number): NavigationWatch {
+  let tabId = knownTab ?? -1;
+  /** Events of all tabs until it is known which one is meant. */
+  let early: (() => void)[] | undefined = knownTab === undefined ? [] : undefined;
+  /** Counts navigations, so that one that begins during the last look at a page is noticed. */
+  let hops = 0;
+  let begun = false;
+  let committed = false;
+  let parsed = false;
+  let loaded = false;
+  let sameDocument = false;
+  let failure: string | undefined;
+  let aborted = false;
+  let closed = false;
+  let download: string | undefined;
+  /** A page of this navigation was loaded, whatever it did next. */
+  let arrived = false;
+  const listeners = new Set<() => void>();
+  const changed = () => { for (const listener of listeners) listener(); };
+  const bind = (id: number) => {
+    tabId = id;
+    const events = early ?? [];
+    early = undefined;
+    for (const event of events) event();
+  };
+  const soon = <D>(handler: (details: D) => void) => (details: D) => { if (early) early.push(() => handler(details)); else handler(details); };
+  const mine = (d: { tabId: number; frameId: number; documentLifecycle?: string }) =>
+    d.tabId === tabId && d.frameId === 0 && (d.documentLifecycle === undefined || d.documentLifecycle === 'active');
+
+  const onBefore = soon((d: Details) => {
+    if (!mine(d)) return;
+    // A redirect by script or a second navigation: what was before no longer counts.
+    begun = true;
+    hops++;
+    committed = parsed = loaded = sameDocument = aborted = false;
+    failure = undefined;
+    changed();
+  });
+  const onCommitted = soon((d: Details) => {
+    if (!mine(d)) return;
+    begun = committed = true;
+    parsed = loaded = aborted = false;
+    failure = undefined;
+    changed();
+  });
+  const onParsed = soon((d: Details) => { if (mine(d) && (committed || !begun)) { parsed = true; changed(); } });
+  const onCompleted = soon((d: Details) => { if (mine(d) && committed) { arrived = parsed = loaded = true; changed(); } });
+  const onSame = soon((d: Details) => {
+    if (!mine(d)) return;
+    // A page that rewrites its address while it loads is still loading.
+    if (!begun) { begun = sameDocument = true; changed(); }
+  });
+  const onError = soon((d: Details & { error: string }) => {
+    if (!mine(d)) return;
+    begun = true;
+    if (/ERR_ABORTED/.test(d.error)) aborted = true; else failure = d.error;
+    changed();
+  });
+  const onRemoved = soon((id: number) => { if (id === tabId) { closed = true; changed(); } });
+  const onDownload = (item: chrome.downloads.DownloadItem) => { download = item.filename || item.finalUrl || item.url; };
+
+  const nav = chrome.webNavigation;
+  nav.onBeforeNavigate.addListener(onBefore);
+  nav.onCommitted.addListener(onCommitted);
+  nav.onDOMContentLoaded.addListener(onParsed);
+  nav.onCompleted.addListener(onCompleted);
+  nav.onReferenceFragmentUpdated.addListener(onSame);
+  nav.onHistoryStateUpdated.addListener(onSame);
+  nav.onErrorOccurred.addListener(onError);
+  chrome.tabs.onRemoved.addListener(onRemoved);
+  chrome.downloads?.onCreated.addListener(onDownload);
+  const stop = () => {
+    nav.onBeforeNavigate.removeListener(onBefore);
+    nav.onCommitted.removeListener(onCommitted);
+    nav.onDOMContentLoaded.removeListener(onParsed);
+    nav.onCompleted.removeListener(onCompleted);
+    nav.onReferenceFragmentUpdated.removeListener(onSame);
+    nav.onHistoryStateUpdated.removeListener(onSame);
+    nav.onErrorOccurred.removeListener(onError);
+    chrome.tabs.onRemoved.removeListener(onRemoved);
+    chrome.downloads?.onCreated.removeListener(onDownload);
+  };
+
+  function judge(until: WaitUntil): Outcome | undefined {
+    if (closed) return { kind: 'closed' };
+    if (failure !== undefined) return { kind: 'failed', error: failure };
+    if (sameDocument) return { kind: 'same-document' };
+    if (loaded) return { kind: 'loaded' };
+    if (parsed && committed && until === 'domcontentloaded') return { kind: 'parsed' };
+    if (committed && until === 'none') return { kind: 'parsed' };
+    return undefined;
+  }
+
+  function settle(until: WaitUntil): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const timers = new Map<string, ReturnType<typeof setTimeout>>();
+      const arm = (name: string, on: boolean, ms: number, then: () => void) => {
+        if (on && !timers.has(name)) timers.set(name, setTimeout(() => { timers.delete(name); then(); }, ms));
+        else if (!on && timers.has(name)) { clearTimeout(timers.get(name)); timers.delete(name); }
+      };
+      const done = (outcome: Outcome) => {
+        listeners.delete(look);
+        call.signal.removeEventListener('abort', onAbort);
+        for (const timer of timers.values()) clearTimeout(timer);
+        resolve(outcome);
+      };
+      const onAbort = () => done({ kind: 'time-up' });
+      const stayed = async () => {
+        const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+        // Another navigation may be under way by now; its events will come.
+        if (aborted && (!tab?.pendingUrl || tab.status === 'complete')) done({ kind: 'stayed' });
+        else if (aborted) arm('aborted', true, ABORT_GRACE_MS, () => void stayed());
+      };
+      const noBeginning = async () => {
+        if (begun) return;
+        const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+        done(tab?.status === 'complete' && !tab.pendingUrl ? { kind: 'loaded' } : { kind: 'stayed' });
+      };
+      const look = () => {
+        const outcome = judge(until);
+        if (outcome) return done(outcome);
+        arm('aborted', aborted && !committed, ABORT_GRACE_MS, () => void stayed());
+        arm('committed', committed && !parsed, AFTER_COMMIT_MS, () => done({ kind: 'parsed' }));
+        arm('parsed', committed && parsed, AFTER_PARSED_MS, () => done({ kind: 'parsed' }));
+        arm('begin', !begun, BEGIN_MS, () => void noBeginning());
+      };
+      arm('deadline', true, Math.max(0, remaining(call) - REPORT_MS), () => done({ kind: 'time-up' }));
+      listeners.add(look);
+      call.signal.addEventListener('abort', onAbort);
+      look();
+    });
+  }
+
+  return {
+    stop,
+    bind,
+    begun: () => begun,
+    async arrival(until, wanted) {
+      for (let followed = 0; ; followed++) {
+        const outcome = await settle(until);
+        switch (outcome.kind) {
+          case 'closed': throw new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
+          case 'failed': throw new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} could not be loaded: ${outcome.error}`);
+          case 'stayed':
+            // A page that arrived and then set off a download, say, has arrived.
+            if (arrived) return report(call, tabId, true);
+            throw await stayedWhere(tabId, wanted, begun, download);
+          case 'time-up':
+            if (call.signal.aborted && call.deadline > Date.now()) throw new BridgeError('CANCELLED', 'cancelled');
+            if (!committed && !arrived) throw new StillWaiting(`${shown(wanted)} did not answer in time; the tab is still waiting for it`);
+            return report(call, tabId, false);
+          default: {
+            const seen = hops;
+            const arrival = await report(call, tabId, loaded || outcome.kind === 'same-document');
+            // A page that sends on at once, by script or by meta refresh, has not arrived yet.
+            if (until === 'load' && followed < MAX_HOPS && (hops !== seen || (await goesOn(tabId, () => hops !== seen)))) continue;
+            return arrival;
+          }
+        }
+      }
+    },
+  };
+}
+
+/** The server had not answered when the time was up. The navigation goes on in the tab. */
+export class StillWaiting extends BridgeError {
+  constructor(message: string) {
+    super('NAVIGATION_FAILED', message);
+  }
+}
+
+/** Whether another navigation has been asked for already; waits a moment for its first event. */
+async function goesOn(tabId: number, begun: () => boolean): Promise<boolean> {
+  const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+  if (!tab?.pendingUrl || tab.status !== 'loading') return false;
+  for (let i = 0; i < 10 && !begun(); i++) await new Promise((r) => setTimeout(r, 25));
+  return begun();
+}
+
+interface Details { tabId: number; frameId: number; documentLifecycle?: string; url: string }
+
+const shown = (url: string | undefined) => (url === undefined ? 'the page' : (url.split(/[?#]/, 1)[0] ?? '').slice(0, 200));
+
+async function stayedWhere(tabId: number, wanted: string | undefined, begun: boolean, download: string | undefined): Promise<BridgeError> {
+  const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+  if (!tab) return new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
+  const at = `the tab is still at ${shown(tab.url)}`;
+  if (!begun) return new BridgeError('PAGE_BLOCKED', `the page in tab ${tabId} does not let go: it asks whether it may be left (beforeunload), shows a dialog, or a script in it runs on; ${at}`);
+  if (download !== undefined) return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} is a download, not a page (${download.split(/[\\/]/).pop()}); ${at}`);
+  return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} led to no page (the server sent no content, or the navigation was stopped); ${at}`);
+}
+
+/** Where the tab is now, in the words of the page itself if it can be asked. */
+export async function report(call: Call, tabId: number, loaded: boolean): Promise<Arrival> {
+  const tab = await chrome.tabs.get(tabId).catch(() => { throw new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`); });
+  const url = tab.url || tab.pendingUrl || '';
+  const arrival: Arrival = { tab_id: tabId, url, title: tab.title ?? '', loaded };
+  if (restriction(url)) return arrival;
+  // The tab's own title lags behind the page; but a page that is busy must not hold up the answer.
+  const asking: Call = { ...call, deadline: Date.now() + Math.min(1000, Math.max(100, remaining(call))) };
+  const info = await Promise.race([
+    callPage<{ url: string; title: string; status: number }>(asking, tabId, 'info', null).catch(() => undefined),
+    new Promise<undefined>((r) => setTimeout(r, 1000)),
+  ]);
+  if (!info) return arrival;
+  return { ...arrival, url: info.url, title: info.title, ...(info.status ? { status: info.status } : {}) };
+}
