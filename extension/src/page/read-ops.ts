@@ -2,5 +2,6 @@
 import { a11yTree } from './a11y/tree';
 import type { PageOp } from './context';
 import { pageContent } from './read/content';
+import { scrape } from './read/scrape';
 
-export const readOps: Record<string, PageOp> = { a11yTree, pageContent };
+export const readOps: Record<string, PageOp> = { a11yTree, pageContent, scrape };

@@ -60,7 +60,7 @@ export class Targets {
     for (;;) {
       const known = at === el ? undefined : this.paths.get(at) ?? this.named(at, false);
       if (known) { prefix = `${known} > `; break; }
-      const parent: ParentNode | null = at.parentNode as ParentNode | null;
+      const parent: ParentNode | null = at.parentNode;
       if (!(parent instanceof Element)) {
         if (at.localName !== 'html') steps.unshift(this.place(at));
         // The top of a shadow tree has no parent to start from: its own place must do.
@@ -77,7 +77,7 @@ export class Targets {
 
   /** The element among its siblings: `li:nth-of-type(3)`, or just the tag if it is the only one. */
   private place(el: Element): string {
-    const parent = el.parentNode as ParentNode | null;
+    const parent = el.parentNode;
     if (parent && !this.numbered.has(parent)) {
       this.numbered.add(parent);
       const groups = new Map<string, Element[]>();

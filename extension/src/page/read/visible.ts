@@ -26,7 +26,7 @@ export function shadowOf(el: Element): ShadowRoot | null {
   if (el.shadowRoot) return el.shadowRoot;
   if (!el.localName.includes('-') || typeof chrome === 'undefined' || !chrome.dom?.openOrClosedShadowRoot) return null;
   try {
-    return chrome.dom.openOrClosedShadowRoot(el as HTMLElement) as ShadowRoot | null;
+    return chrome.dom.openOrClosedShadowRoot(el as HTMLElement);
   } catch {
     return null;
   }
