@@ -33,7 +33,6 @@ impl List {
 
 /// A slot that can stand in lists of kind `Chain`, in one list of each kind at a time.
 pub(crate) trait Linked<Chain>: Slot {
-    fn link(&self, chain: Chain) -> Link;
     fn link_mut(&mut self, chain: Chain) -> &mut Link;
 }
 

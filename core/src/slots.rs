@@ -81,7 +81,6 @@ pub struct Ticket {
 /// What a slot keeps for the pool: where the next free one is, and how often it was used.
 pub(crate) trait Slot {
     fn next_free(&mut self) -> &mut u16;
-    fn generation(&self) -> u32;
     /// Ends this use: handles from before are stale from here on.
     fn vacate(&mut self);
     fn occupied(&self) -> bool;
@@ -118,8 +117,8 @@ impl<S> Pool<S> {
         self.slots.get_mut(usize::from(slot)).filter(|it| it.occupied())
     }
 
-    /// A free slot's index and its present generation; the caller fills it at once.
-    pub(crate) fn take<T: Slot>(&mut self) -> Option<(u16, u32)>
+    /// A free slot with its index and present generation. The caller must occupy it before anything else.
+    pub(crate) fn take<T: Slot>(&mut self) -> Option<(u16, &mut T)>
     where
         S: Slots<T>,
     {
@@ -137,7 +136,7 @@ impl<S> Pool<S> {
             index
         };
         self.used = self.used.saturating_add(1);
-        Some((index, self.slots.get(usize::from(index))?.generation()))
+        Some((index, self.slots.get_mut(usize::from(index))?))
     }
 
     pub(crate) fn give_back<T: Slot>(&mut self, index: u16)
@@ -155,12 +154,14 @@ impl<S> Pool<S> {
 }
 
 impl<S: Slots<Connection>> Pool<S> {
-    pub(crate) fn conn(&self, id: ConnId) -> Option<&Connection> {
-        self.at(id.slot).filter(|it: &&Connection| it.epoch == id.epoch)
+    /// The connection, unless it is gone or going.
+    pub(crate) fn open(&self, id: ConnId) -> Option<&Connection> {
+        self.at(id.slot).filter(|it: &&Connection| it.epoch == id.epoch && it.is_open())
     }
 
-    pub(crate) fn conn_mut(&mut self, id: ConnId) -> Option<&mut Connection> {
-        self.at_mut(id.slot).filter(|it: &&mut Connection| it.epoch == id.epoch)
+    /// See `open`.
+    pub(crate) fn open_mut(&mut self, id: ConnId) -> Option<&mut Connection> {
+        self.at_mut(id.slot).filter(|it: &&mut Connection| it.epoch == id.epoch && it.is_open())
     }
 }
 

@@ -6,9 +6,9 @@ use core::fmt;
 pub(crate) type Name<const N: usize> = heapless::String<N, u8>;
 
 /// `text` cut to `N` bytes, with characters that could deceive a reader replaced by `?`.
-pub(crate) fn label<const N: usize>(text: &str) -> Name<N> {
+pub(crate) fn label<const N: usize>(text: impl Iterator<Item = char>) -> Name<N> {
     let mut out = Name::new();
-    for c in text.chars() {
+    for c in text {
         if out.push(if deceptive(c) { '?' } else { c }).is_err() {
             break;
         }
@@ -20,6 +20,17 @@ pub(crate) fn label<const N: usize>(text: &str) -> Name<N> {
 pub(crate) fn deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The whole of `text` if it fits and holds no control characters.
+pub(crate) fn exact<const N: usize>(text: impl Iterator<Item = char>) -> Option<Name<N>> {
+    let mut out = Name::new();
+    for c in text {
+        if c.is_control() || out.push(c).is_err() {
+            return None;
+        }
+    }
+    Some(out)
 }
 
 /// Writes into lent bytes and stops, whole characters only, when they are full.
@@ -38,8 +49,13 @@ impl<'b> Writer<'b> {
         self.len
     }
 
-    pub(crate) const fn is_full(&self) -> bool {
-        self.full
+    /// What was written; empty if it is no text.
+    pub(crate) fn as_str(&self) -> &str {
+        self.bytes.get(..self.len).and_then(|it| core::str::from_utf8(it).ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
     }
 
     pub(crate) fn put(&mut self, text: &[u8]) {
