@@ -222,6 +222,7 @@ where
                     if let Some(conn) = self.link.id.get() {
                         self.shared.hub.borrow_mut().half_close(conn, now);
                         self.shared.drain();
+                        self.shared.watch_half_closed(&self.any, now);
                     }
                 }
             }

@@ -13,6 +13,8 @@ use std::task::{Context, Poll, Waker};
 
 /// Deadlines served in a row before other tasks get their turn.
 const BATCH: usize = 64;
+/// Time between two looks at a half-closed peer.
+const HALF_CLOSED_MS: u64 = 1_000;
 
 /// The deadlines a link can have, one of each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -137,9 +139,23 @@ impl<H: Host, C: Clock> Shared<H, C> {
         }
     }
 
+    /// A peer that sends nothing more is asked about from time to time: one that has gone altogether is not
+    /// noticed by reading.
+    pub(crate) fn watch_half_closed(&self, link: &AnyLink, now: Instant) {
+        if link.state.get() == State::HalfClosed {
+            self.set_due(link, Kind::Ping, now.saturating_add_ms(HALF_CLOSED_MS));
+        }
+    }
+
     fn ping(&self, link: &AnyLink, now: Instant) {
-        if link.state.get() != State::Open {
-            return;
+        match link.state.get() {
+            State::Open => {}
+            State::HalfClosed => {
+                // Its task looks whether the peer has gone.
+                link.nudge();
+                return self.watch_half_closed(link, now);
+            }
+            _ => return,
         }
         // A peer that takes what is written to it lives; one that does not is caught by the stall clock.
         if link.blocked.get() {

@@ -1,0 +1,128 @@
+//! NDJSON as a codec without I/O: one message a line, `\n` at its end.
+
+use bridge_core::{CloseCode, Violation};
+use bridge_driver::{Codec, Decoded, End};
+
+/// One connection's lines. Idle, it holds no memory but itself.
+///
+/// A message that was written over several lines (legal on a WebSocket) goes out on one: a raw line end can
+/// only stand between the tokens of a JSON text, so a space does the same there.
+#[derive(Default)]
+pub struct Lines {
+    limit: usize,
+    /// A line that has begun.
+    part: Vec<u8>,
+    gone: Option<Box<dyn FnMut() -> bool>>,
+}
+
+impl std::fmt::Debug for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lines").field("part", &self.part.len()).finish_non_exhaustive()
+    }
+}
+
+impl Lines {
+    /// A new connection.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { limit: usize::MAX, ..Self::default() }
+    }
+
+    /// Lets the codec ask whether a peer that sends nothing more has gone altogether (see
+    /// [`hung_up`](crate::hung_up)): one that has is not worth an answer, and its calls are cancelled.
+    #[must_use]
+    pub fn with_hangup(mut self, gone: impl FnMut() -> bool + 'static) -> Self {
+        self.gone = Some(Box::new(gone));
+        self
+    }
+}
+
+impl Codec for Lines {
+    fn decode<'a>(&mut self, input: &mut &'a mut [u8], _: &mut Vec<u8>) -> Decoded<'a> {
+        loop {
+            let Some(end) = memchr::memchr(b'\n', input) else {
+                if self.part.len() + input.len() > self.limit {
+                    return Decoded::Violation(Violation::TooBig);
+                }
+                self.part.extend_from_slice(input);
+                *input = &mut [];
+                return Decoded::More;
+            };
+            let (line, rest) = std::mem::take(input).split_at_mut(end);
+            *input = rest.split_first_mut().map_or(&mut [], |(_, rest)| rest);
+            if self.part.len() + line.len() > self.limit {
+                return Decoded::Violation(Violation::TooBig);
+            }
+            if self.part.is_empty() {
+                let line = trim(line);
+                if !line.is_empty() {
+                    return match std::str::from_utf8(line) {
+                        Ok(_) => Decoded::Message(line),
+                        Err(_) => Decoded::Violation(Violation::NotUtf8),
+                    };
+                }
+            } else {
+                let mut whole = std::mem::take(&mut self.part);
+                whole.extend_from_slice(line);
+                match last(whole) {
+                    Ok(Some(whole)) => return Decoded::Assembled(whole),
+                    Ok(None) => {}
+                    Err(why) => return Decoded::Violation(why),
+                }
+            }
+        }
+    }
+
+    fn limit(&mut self, bytes: usize) {
+        self.limit = bytes;
+    }
+
+    fn unfinished(&self) -> bool {
+        !self.part.is_empty()
+    }
+
+    fn end(&mut self) -> End {
+        if self.gone() {
+            return End::Closed;
+        }
+        // A last line without its end is still a line (`printf '{…}' | nc -U …`).
+        End::Half(last(std::mem::take(&mut self.part)).ok().flatten())
+    }
+
+    fn head(&mut self, _: usize, _: &mut Vec<u8>) {}
+
+    fn body(&mut self, bytes: &mut [u8]) {
+        let mut rest = bytes;
+        while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
+            rest[at] = b' ';
+            rest = &mut rest[at + 1..];
+        }
+    }
+
+    fn tail(&mut self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+    }
+
+    fn close(&mut self, _: CloseCode, _: &str, _: &mut Vec<u8>) {}
+
+    fn gone(&mut self) -> bool {
+        self.gone.as_mut().is_some_and(|gone| gone())
+    }
+}
+
+/// Without the white space around it.
+fn trim(line: &[u8]) -> &[u8] {
+    line.trim_ascii()
+}
+
+/// A line that came in pieces, if it says anything.
+fn last(mut line: Vec<u8>) -> Result<Option<Vec<u8>>, Violation> {
+    line.truncate(line.trim_ascii_end().len());
+    if line.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    match std::str::from_utf8(&line) {
+        Ok(_) => Ok(Some(line)),
+        Err(_) => Err(Violation::NotUtf8),
+    }
+}
