@@ -1,0 +1,66 @@
+// check: a box is as it is asked to be, whatever it was; what the page made of it is read back.
+import type { PageContext } from '../context';
+import { describe, outline, type ElementInfo } from '../describe';
+import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
+import { PageError } from '../error';
+import { change, queued } from '../wait';
+import { click, moveOnto, NO_MODIFIERS, pressAndRelease } from './pointer';
+import { controlOf } from './resolve';
+
+export interface Checked { element: ElementInfo; checked: boolean; shadow?: true }
+
+const BOX = 'input[type=checkbox], input[type=radio], [role=checkbox], [role=radio], [role=switch], [role=menuitemcheckbox], [role=menuitemradio], [aria-checked], button[aria-pressed]';
+
+export function checkOp(args: ElementArgs & { checked: boolean }, ctx: PageContext): Promise<Checked | Beyond> {
+  const { checked } = args;
+  return onElement<Checked>(args, ctx, {
+    needs: { hit: true },
+    resolve: (el) => controlOf(el, BOX),
+    unfit(el) {
+      if (!el.matches(BOX)) throw new PageError('INVALID_PARAMS', `check is for check boxes, radio buttons and switches; this is ${outline(el)}`);
+      if (!checked && isRadio(el) && stateOf(el) === true) throw new PageError('INVALID_PARAMS', `a radio button cannot be unticked: choose another one of its group instead of ${outline(el)}`);
+      return null;
+    },
+    act: (hit) => setChecked(hit, checked, ctx),
+  });
+}
+
+async function setChecked({ el, point, dress, again }: Hit, wanted: boolean, ctx: PageContext): Promise<Checked> {
+  const element = describe(el);
+  if (stateOf(el) === wanted) return { element, checked: wanted };
+  ctx.acted(dress({ element, checked: wanted }));
+  let box = el;
+  // A box that is in between (indeterminate) may take two clicks to one of its sides; never more than that, and never one too many.
+  for (let clicks = stateOf(el) === null ? 2 : 1; clicks > 0 && stateOf(box) !== wanted; clicks--) {
+    moveOnto(box, point);
+    const press = { button: 0, detail: 1, modifiers: NO_MODIFIERS };
+    pressAndRelease(box, point, press);
+    if (box.isConnected) click(box, point, press);
+    box = await settled(box, wanted, again, ctx);
+  }
+  const now = stateOf(box);
+  if (now !== wanted) {
+    throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep it: ${outline(el)} was clicked to be ${wanted ? 'ticked' : 'unticked'}, but it is ${now === null ? 'in between' : now ? 'ticked' : 'unticked'}`, { maybe_executed: true });
+  }
+  return { element, checked: wanted };
+}
+
+/** Ticked, not ticked, or (null) in between. */
+export function stateOf(el: Element): boolean | null {
+  if (el instanceof HTMLInputElement) return el.indeterminate ? null : el.checked;
+  const said = el.getAttribute(el.hasAttribute('aria-checked') || !el.hasAttribute('aria-pressed') ? 'aria-checked' : 'aria-pressed')?.toLowerCase();
+  return said === 'true' ? true : said === 'mixed' ? null : false;
+}
+
+const isRadio = (el: Element) => (el instanceof HTMLInputElement ? el.type === 'radio' : /^(?:radio|menuitemradio)$/.test(el.getAttribute('role') ?? ''));
+
+/** A box that the page draws itself may follow a moment later, perhaps as a new element. */
+async function settled(box: Element, wanted: boolean, again: Hit['again'], ctx: PageContext): Promise<Element> {
+  const until = Math.min(Date.now() + (box instanceof HTMLInputElement ? 0 : 1000), ctx.deadline);
+  for (;;) {
+    await queued(2);
+    if (!box.isConnected) box = again() ?? box;
+    if (stateOf(box) === wanted || Date.now() >= until) return box;
+    await change(ctx.signal, 5);
+  }
+}

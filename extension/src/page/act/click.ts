@@ -1,0 +1,133 @@
+// click and click_at: one click, exactly once, on the right element.
+import { standIn } from '../actionable';
+import type { PageContext } from '../context';
+import { describe, outline, type ElementInfo } from '../describe';
+import { elementAt, parentOf, shadowOf, within } from '../dom';
+import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
+import { PageError } from '../error';
+import { blockedAtTop, inThisTab, leadsAway, linkOf, submitterOf } from './link';
+import { choose } from './options';
+import { click, contextMenu, doubleClick, moveOnto, NO_MODIFIERS, pressAndRelease, type Modifiers } from './pointer';
+
+export interface ClickParams {
+  newTab?: boolean;
+  button?: 'left' | 'right' | 'middle';
+  clickCount?: number;
+  modifiers?: (keyof Modifiers)[];
+}
+
+export interface Clicked {
+  clicked: ElementInfo;
+  shadow?: true;
+  /** The worker is to open this: in a new tab, or in this one. */
+  open?: string;
+  follow?: string;
+  /** A page may be on its way: the worker looks for a moment longer whether one comes. */
+  leads?: true;
+  note?: string;
+}
+
+export function clickOp(args: ElementArgs & ClickParams, ctx: PageContext): Promise<Clicked | Beyond> {
+  return onElement<Clicked>(args, ctx, {
+    needs: { hit: true },
+    unfit: (el) => (el instanceof HTMLOptionElement && el.disabled ? 'it is disabled' : null),
+    act: (hit) => clickOn(hit, args, ctx),
+  });
+}
+
+function clickOn({ el, at, point, dress }: Pick<Hit, 'el' | 'at' | 'point' | 'dress'>, params: ClickParams, ctx: PageContext): Clicked {
+  const on = receiver(el, at);
+  const result: Clicked = { clicked: describe(el) };
+  const button = { left: 0, middle: 1, right: 2 }[params.button ?? 'left'];
+  const modifiers = { ...NO_MODIFIERS };
+  for (const key of params.modifiers ?? []) modifiers[key] = true;
+  const link = button === 0 ? linkOf(on) : null;
+  if (params.newTab && link && !/^(?:https?|ftp|file|blob|data|about|chrome-extension):/i.test(link.href)) {
+    throw new PageError('INVALID_PARAMS', `new_tab: a ${link.href.slice(0, link.href.indexOf(':') + 1)} link cannot be opened in a tab of its own`);
+  }
+  if ((link && leadsAway(link.href)) || submitterOf(on)) result.leads = true;
+  const follow = params.newTab ? null : blockedAtTop(on);
+  ctx.acted(dress(follow === null ? result : { ...result, follow }));
+
+  moveOnto(on, point, modifiers);
+  if (on instanceof HTMLOptionElement && on.closest('select')) {
+    choose(on.closest('select')!, on);
+    return result;
+  }
+  const times = Math.max(1, Math.min(3, params.clickCount ?? 1));
+  for (let detail = 1; detail <= times; detail++) {
+    const press = { button, detail, modifiers };
+    pressAndRelease(on, point, press);
+    if (params.newTab && link) {
+      // Read only now: some pages put the real address in when the mouse is pressed.
+      return { ...result, open: linkOf(on)?.href ?? link.href };
+    }
+    if (!on.isConnected) return { ...result, note: 'the page took the element away when it was pressed, before the click itself' };
+    if (button === 2) contextMenu(on, point, press);
+    if (follow !== null) {
+      if (clickWithoutFollowing(on, () => click(on, point, press))) return { ...result, follow };
+    } else inThisTab(on, () => click(on, point, press));
+    if (detail === 2 && button === 0 && on.isConnected) doubleClick(on, point, press);
+  }
+  return result;
+}
+
+/**
+ * What gets the events: the element that was asked for. Only where that is the shell of a component, or lets the pointer through,
+ * is it what lies at the point, since there the events of a real click begin.
+ */
+function receiver(el: Element, at: Element): Element {
+  if (at === el) return el;
+  if (standIn(el)) return el;
+  if (shadowOf(el) && within(at, el)) return at;
+  if (getComputedStyle(el).pointerEvents === 'none' && within(el, at)) return at;
+  return el;
+}
+
+/** Clicks, but keeps the browser from following the link; says whether it would have. */
+function clickWithoutFollowing(el: Element, act: () => boolean): boolean {
+  let would = false;
+  const stop = (e: Event) => { if (e.composedPath().includes(el) && !e.defaultPrevented) { would = true; e.preventDefault(); } };
+  addEventListener('click', stop);
+  try { act(); } finally { removeEventListener('click', stop); }
+  return would;
+}
+
+// ---- By coordinates ----
+
+export interface PointArgs extends ClickParams { x: number; y: number }
+/** The point lies in a child frame: which one, by its place among the window's frames, and where in it. */
+export interface InFrame { inFrame: { index: number; x: number; y: number; outline: string } }
+
+export function clickAtOp(args: PointArgs, ctx: PageContext): Clicked | InFrame {
+  const { x, y } = args;
+  if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) {
+    throw new PageError('INVALID_PARAMS', `the point (${x}, ${y}) is outside of the view, which is ${innerWidth} x ${innerHeight} pixels; scroll moves what it shows`);
+  }
+  const at = elementAt(x, y);
+  if (!at) throw new PageError('ELEMENT_NOT_FOUND', `there is no element at (${x}, ${y})`);
+  if (at instanceof HTMLIFrameElement || at.localName === 'frame') {
+    const frame = at as HTMLIFrameElement;
+    const box = frame.getBoundingClientRect();
+    const style = getComputedStyle(frame);
+    const inner = {
+      x: x - box.x - frame.clientLeft - parseFloat(style.paddingLeft),
+      y: y - box.y - frame.clientTop - parseFloat(style.paddingTop),
+    };
+    const index = frameIndex(frame);
+    if (index >= 0 && inner.x >= 0 && inner.y >= 0) return { inFrame: { index, ...inner, outline: outline(frame) } };
+  }
+  const el = interactive(at);
+  const dress = <R extends object>(r: R) => (el.getRootNode() instanceof ShadowRoot ? { ...r, shadow: true as const } : r);
+  return dress(clickOn({ el, at: el, point: { x, y }, dress }, args, ctx));
+}
+
+/** Which of the window's frames an element shows; -1 for one that is in a shadow tree. */
+export function frameIndex(frame: HTMLIFrameElement): number {
+  const shown = frame.contentWindow;
+  for (let i = 0; shown && i < window.length; i++) if (window[i] === shown) return i;
+  return -1;
+}
+
+/** elementFromPoint gives a select's option or a text's element as it is; nothing is put in its place. */
+const interactive = (at: Element): Element => (at.localName === 'optgroup' ? (parentOf(at) ?? at) : at);

@@ -1,0 +1,67 @@
+// Code editors (CodeMirror, Monaco, Ace) draw only the lines in view and take input through a field of their own. Their text is
+// replaced as a person would: select all by its shortcut, then paste.
+import type { PageContext } from '../context';
+import { cut, describe, outline } from '../describe';
+import { closestAcross } from '../dom';
+import type { Hit } from '../element';
+import { PageError } from '../error';
+import { change, queued } from '../wait';
+import { comparable, editableText, pasteText } from './editable';
+import { keyEvent } from './keyboard';
+import { focus, NO_MODIFIERS } from './pointer';
+import type { Filled } from './value';
+
+const EDITORS = '.cm-editor, .CodeMirror, .monaco-editor, .ace_editor';
+const LINES = '.cm-content, .CodeMirror-code, .view-lines, .ace_text-layer';
+const LINE = '.cm-line, .CodeMirror-line, .view-line, .ace_line';
+
+/** Whether the field belongs to such an editor; its dialogs' own inputs do not count. */
+export function isCodeEditor(el: Element): boolean {
+  const editor = closestAcross(el, EDITORS);
+  if (!editor) return false;
+  return el instanceof HTMLTextAreaElement || el.matches('.cm-content, .native-edit-context, .CodeMirror-code');
+}
+
+export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, ctx: PageContext): Promise<Filled> {
+  const text = value.replace(/\r\n?/g, '\n');
+  const element = describe(el);
+  const editor = closestAcross(el, EDITORS)!;
+  ctx.acted(dress({ element, value: text }));
+  focus(el);
+  await queued(2);
+  const mac = /mac/i.test(navigator.platform);
+  const chord = { ...NO_MODIFIERS, ctrl: !mac, meta: mac };
+  keyEvent(el, 'keydown', 'a', chord);
+  keyEvent(el, 'keyup', 'a', chord);
+  await queued(2);
+  if (text === '') {
+    keyEvent(el, 'keydown', 'Backspace', NO_MODIFIERS);
+    keyEvent(el, 'keyup', 'Backspace', NO_MODIFIERS);
+  } else {
+    pasteText(el, text);
+  }
+  const until = Math.min(Date.now() + 800, ctx.deadline);
+  for (;;) {
+    await queued(2);
+    if (shows(editor, text)) return { element, value: text };
+    if (Date.now() >= until) break;
+    await change(ctx.signal, 10);
+  }
+  throw new PageError('ELEMENT_NOT_ACTIONABLE', `the code editor ${outline(editor)} did not take the text; it shows ${JSON.stringify(cut(shownText(editor), 100))}`, { maybe_executed: true });
+}
+
+/** The lines that the editor has drawn. */
+export function shownText(editor: Element): string {
+  const lines = editor.querySelector(LINES);
+  if (!lines) return '';
+  const drawn = [...lines.querySelectorAll(LINE)].map((line) => ({ top: line.getBoundingClientRect().top, text: (line.textContent ?? '').replace(/[\u200b\ufeff]/g, '').replace(/\u00a0/g, ' ') }));
+  if (!drawn.length) return editableText(lines);
+  return drawn.sort((a, b) => a.top - b.top).map((l) => l.text).join('\n');
+}
+
+/** Whether what is drawn is the text, or a run of its lines where it is longer than the view. */
+function shows(editor: Element, text: string): boolean {
+  const shown = comparable(shownText(editor));
+  const wanted = comparable(text);
+  return shown === wanted || (shown !== '' && shown.length > 200 && wanted.includes(shown));
+}

@@ -1,0 +1,131 @@
+// Rich-text editors. They keep their text in a model of their own and follow the browser's editing events; who writes into
+// their DOM is overruled. So the text is put in by the browser's editing commands, which raise those events, and where an
+// editor does not take it that way, as a paste. Then it is read back.
+import type { PageContext } from '../context';
+import { cut, describe, outline } from '../describe';
+import type { Hit } from '../element';
+import { PageError } from '../error';
+import { change, queued } from '../wait';
+import { focus } from './pointer';
+import type { Filled } from './value';
+
+export async function writeEditable(el: HTMLElement, value: string, { dress, again }: Hit, ctx: PageContext): Promise<Filled> {
+  const text = value.replace(/\r\n?/g, '\n');
+  const element = describe(el);
+  ctx.acted(dress({ element, value: text }));
+  const current = () => (el.isConnected ? el : (again() as HTMLElement | null)) ?? el;
+  const ways = text === '' ? [erase] : text.includes('\n') ? [pasteText, typeLines, typeText] : [typeText, pasteText];
+  for (const way of ways) {
+    const on = current();
+    focus(on);
+    await selectAll(on);
+    if (!way(on, text)) continue;
+    if (await holds(current, text, ctx)) {
+      current().dispatchEvent(new Event('change', { bubbles: true }));
+      return { element, value: editableText(current()) };
+    }
+  }
+  throw new PageError('ELEMENT_NOT_ACTIONABLE', `the editor ${outline(el)} did not take the text: it was given ${JSON.stringify(cut(text, 100))} and now holds ${JSON.stringify(cut(editableText(current()), 100))}`, { maybe_executed: true });
+}
+
+/** Selects all there is in the editor and lets it take notice: editors learn of it by an event that comes later. */
+async function selectAll(el: HTMLElement): Promise<void> {
+  const selection = selectionIn(el);
+  if (!selection) return;
+  selection.selectAllChildren(el);
+  await queued(2);
+}
+
+function selectionIn(el: HTMLElement): Selection | null {
+  const root = el.getRootNode() as ShadowRoot & { getSelection?(): Selection | null };
+  return root instanceof ShadowRoot && root.getSelection ? root.getSelection() : getSelection();
+}
+
+function command(name: string, value?: string): boolean {
+  try { return document.execCommand(name, false, value); } catch { return false; }
+}
+
+// A way says whether it did anything at all; what came of it is read afterwards.
+
+function erase(): boolean {
+  command('delete');
+  return true;
+}
+
+function typeText(_el: HTMLElement, text: string): boolean {
+  return command('insertText', text);
+}
+
+/** Line by line, for editors that make a paragraph of each. */
+function typeLines(_el: HTMLElement, text: string): boolean {
+  let done = false;
+  text.split('\n').forEach((line, i) => {
+    if (i) done = command('insertParagraph') || done;
+    if (line) done = command('insertText', line) || done;
+  });
+  return done;
+}
+
+/** A paste that the page may handle; where it does not, nothing happens by itself. */
+export function pasteText(el: Element, text: string): boolean {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  return !el.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, composed: true, clipboardData }));
+}
+
+const TRY_MS = 400;
+
+/** Waits a moment for the editor to hold the text; many draw it only after the event. */
+async function holds(el: () => HTMLElement, text: string, ctx: PageContext): Promise<boolean> {
+  const wanted = comparable(text);
+  const until = Math.min(Date.now() + TRY_MS, ctx.deadline);
+  for (;;) {
+    await queued(2);
+    if (comparable(editableText(el())) === wanted) return true;
+    if (Date.now() >= until) return false;
+    await change(ctx.signal, 10);
+  }
+}
+
+/** Editors differ in how they keep spaces and empty lines; the words and the lines must be the same. */
+export function comparable(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(/[\u00a0\t ]+/g, ' ').replace(/[\u200b\ufeff]/g, '').replace(/ *\n[ \n]*/g, '\n').trim();
+}
+
+/** The text of an editor: one line a block, one a <br>, without the marks that editors put in to hold the caret. */
+export function editableText(el: Element): string {
+  const lines: string[] = [''];
+  let open = false;
+  const newLine = () => { lines.push(''); open = false; };
+  const add = (text: string) => { if (text) { lines[lines.length - 1] += text; open = true; } };
+  const preformatted = (on: Element) => getComputedStyle(on).whiteSpaceCollapse?.startsWith('preserve') || /^pre/.test(getComputedStyle(on).whiteSpace);
+  const visit = (node: Node): void => {
+    if (node.nodeType === Node.TEXT_NODE) {
+      const data = (node as Text).data.replace(/[\u200b\ufeff]/g, '').replace(/\u00a0/g, ' ');
+      if (preformatted(node.parentElement ?? el)) data.split('\n').forEach((line, i) => { if (i) newLine(); add(line); });
+      else if (/\S/.test(data) || (data && open)) add(data.replace(/\s+/g, ' '));
+      return;
+    }
+    if (!(node instanceof Element)) return;
+    if (/^(?:script|style|template|textarea|select)$/.test(node.localName) || node.matches('[data-slate-placeholder], [aria-hidden=true]')) return;
+    if (node.localName === 'br') {
+      // The last <br> of a block only keeps it open.
+      if (nextInBlock(node)) newLine();
+      return;
+    }
+    const block = !/^(?:inline|contents|none|ruby)/.test(getComputedStyle(node).display);
+    if (block && (open || started)) newLine();
+    for (const child of node.childNodes) visit(child);
+    if (block) { started = true; open = true; }
+  };
+  let started = false;
+  for (const child of el.childNodes) visit(child);
+  return lines.join('\n').replace(/\n$/, '').replace(/ $/gm, '');
+}
+
+function nextInBlock(br: Element): boolean {
+  for (let node: Node | null = br.nextSibling; node; node = node.nextSibling) {
+    if (node.nodeType === Node.TEXT_NODE ? (node as Text).data.replace(/[\u200b\ufeff]/g, '') !== '' : node.nodeType === Node.ELEMENT_NODE) return true;
+  }
+  return false;
+}

@@ -1,0 +1,81 @@
+// select_option: one option of a select, chosen as a person would, with what the page is told about it.
+import type { PageContext } from '../context';
+import { cut, describe, outline, type ElementInfo } from '../describe';
+import { onElement, type Beyond, type ElementArgs } from '../element';
+import { PageError } from '../error';
+import { normalise } from '../text';
+import { queued } from '../wait';
+import { focus } from './pointer';
+import { controlOf } from './resolve';
+
+export interface SelectParams { value?: string; text?: string; index?: number }
+export interface Selected { element: ElementInfo; value: string; text: string; selected?: string[]; shadow?: true }
+
+export function selectOp(args: ElementArgs & { option: SelectParams }, ctx: PageContext): Promise<Selected | Beyond> {
+  const { option } = args;
+  return onElement<Selected>(args, ctx, {
+    needs: {},
+    resolve: (el) => controlOf(el, 'select'),
+    // Not a select now, not a select later; only one that is still being built is waited for.
+    unfit: (el) => { if (!(el instanceof HTMLSelectElement)) { refuse(el); } return whyNot(el, option); },
+    async act({ el, dress }) {
+      const select = el as HTMLSelectElement;
+      const wanted = optionOf(select, option)!;
+      ctx.acted(dress({ element: describe(select), value: wanted.value, text: textOf(wanted) }));
+      choose(select, wanted);
+      await queued();
+      const now = select.isConnected ? select : null;
+      if (now && !wanted.selected) {
+        const shown = select.selectedOptions[0];
+        throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the option ${quoted(textOf(wanted))}: ${shown ? `it shows ${quoted(textOf(shown))}` : 'nothing is selected'}`, { maybe_executed: true });
+      }
+      const result: Selected = { element: describe(select), value: wanted.value, text: textOf(wanted) };
+      if (select.multiple) result.selected = [...select.selectedOptions].map((o) => o.value);
+      return result;
+    },
+  });
+}
+
+/** Selects the option and tells the page, if that is a change. */
+export function choose(select: HTMLSelectElement, option: HTMLOptionElement): void {
+  focus(select);
+  const before = [...select.selectedOptions];
+  if (before.length === 1 && before[0] === option) return;
+  for (const other of before) if (other !== option) other.selected = false;
+  option.selected = true;
+  select.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
+  select.dispatchEvent(new Event('change', { bubbles: true }));
+}
+
+const textOf = (option: HTMLOptionElement) => normalise(option.text) || normalise(option.label);
+const quoted = (text: string) => JSON.stringify(cut(text, 60));
+
+function refuse(el: Element): never {
+  const custom = el.closest('[role=combobox], [role=listbox], [aria-haspopup=listbox]') !== null || el.querySelector('[role=option]') !== null;
+  throw new PageError('INVALID_PARAMS', custom
+    ? `select_option is for <select> elements; this is ${outline(el)}, a list made by the page: click it, then click the option`
+    : `select_option is for <select> elements; this is ${outline(el)}`);
+}
+
+function optionOf(select: HTMLSelectElement, { value, text, index }: SelectParams): HTMLOptionElement | undefined {
+  const options = [...select.options];
+  if (index !== undefined) return options[index];
+  const usable = (list: HTMLOptionElement[]) => list.find((o) => !isDisabled(o)) ?? list[0];
+  if (value !== undefined) return usable(options.filter((o) => o.value === value));
+  const wanted = normalise(text!);
+  return usable(options.filter((o) => normalise(o.text) === wanted)) ?? usable(options.filter((o) => normalise(o.label) === wanted));
+}
+
+const isDisabled = (o: HTMLOptionElement) => o.disabled || (o.parentElement instanceof HTMLOptGroupElement && o.parentElement.disabled);
+
+function whyNot(select: HTMLSelectElement, asked: SelectParams): string | null {
+  const option = optionOf(select, asked);
+  if (!option) {
+    const count = select.options.length;
+    const what = asked.index !== undefined ? `no option ${asked.index} (it has ${count})` : asked.value !== undefined ? `no option with the value ${quoted(asked.value)}` : `no option ${quoted(asked.text ?? '')}`;
+    const have = [...select.options].slice(0, 10).map((o) => quoted(asked.value !== undefined ? o.value : textOf(o))).join(', ');
+    return `it has ${what}${asked.index === undefined && count ? `; it has ${have}${count > 10 ? `, and ${count - 10} more` : ''}` : ''}`;
+  }
+  if (isDisabled(option)) return `its option ${quoted(textOf(option))} is disabled`;
+  return null;
+}

@@ -1,0 +1,83 @@
+// press_key: the events of one key press. Untrusted events have no effect by themselves, so the effects that people and pages
+// count on follow here, unless the page prevented them.
+import type { PageContext } from '../context';
+import { describe, type ElementInfo } from '../describe';
+import { focused } from '../dom';
+import { onElement, type Beyond, type ElementArgs } from '../element';
+import { PageError } from '../error';
+import { defaultAction, defaultActionOfKeyup } from './key-defaults';
+import { keyEvent, keyNamed, prints } from './keyboard';
+import { focus, NO_MODIFIERS, takesFocus, type Modifiers } from './pointer';
+import { frameIndex } from './click';
+
+export interface KeyArgs { key: string; modifiers: (keyof Modifiers)[] }
+export interface Pressed { key: string; modifiers: string[]; element: ElementInfo; shadow?: true; prevented?: true; leads?: true }
+/** The focus is in a child frame: there the key belongs. */
+export interface FocusInFrame { focusInFrame: { index: number } }
+
+export function pressOp(args: ElementArgs & KeyArgs, ctx: PageContext): Promise<Pressed | Beyond> {
+  check(args.key);
+  return onElement<Pressed>(args, ctx, {
+    needs: {},
+    act: ({ el, dress }) => {
+      const element = describe(el);
+      ctx.acted(dress({ key: args.key, modifiers: args.modifiers, element }));
+      if (takesFocus(el)) focus(el);
+      return press(el, args, element);
+    },
+  });
+}
+
+/** Without a target: into whatever has the focus, else the body. */
+export function pressHereOp(args: KeyArgs, ctx: PageContext): Pressed | FocusInFrame {
+  check(args.key);
+  const el = focused() ?? document.body ?? document.documentElement;
+  if (el instanceof HTMLIFrameElement) {
+    const index = frameIndex(el);
+    if (index >= 0) return { focusInFrame: { index } };
+  }
+  const element = describe(el);
+  const shadow = el.getRootNode() instanceof ShadowRoot ? { shadow: true as const } : {};
+  ctx.acted({ key: args.key, modifiers: args.modifiers, element, ...shadow });
+  return { ...press(el, args, element), ...shadow };
+}
+
+function check(key: string): void {
+  if (!keyNamed(key)) throw new PageError('INVALID_PARAMS', `there is no key ${JSON.stringify(key.slice(0, 60))}: key takes one character or a name such as Enter, Escape, Tab, ArrowDown, F5; modifiers go into modifiers`);
+}
+
+const MODIFIER_KEYS: Record<keyof Modifiers, string> = { ctrl: 'Control', alt: 'Alt', shift: 'Shift', meta: 'Meta' };
+
+function press(el: Element, { key, modifiers }: KeyArgs, element: ElementInfo): Pressed {
+  const held: Modifiers = { ...NO_MODIFIERS };
+  const order = [...new Set(modifiers)];
+  for (const modifier of order) {
+    held[modifier] = true;
+    keyEvent(el, 'keydown', MODIFIER_KEYS[modifier], held);
+  }
+  const name = keyNamed(key)!.key;
+  const result: Pressed = { key, modifiers, element };
+  let wanted = keyEvent(el, 'keydown', name, held);
+  // The page may have moved the focus; what follows of the key happens where it is now.
+  let on = where(el);
+  const plain = !held.ctrl && !held.alt && !held.meta;
+  if (wanted && ((prints(name) && plain) || name === 'Enter')) {
+    wanted = keyEvent(on, 'keypress', name, held);
+    on = where(on);
+  }
+  if (wanted) { if (defaultAction(on, name, held)) result.leads = true; } else result.prevented = true;
+  on = where(on);
+  if (keyEvent(on, 'keyup', name, held) && wanted) defaultActionOfKeyup(on, name, held);
+  for (const modifier of order.reverse()) {
+    held[modifier] = false;
+    keyEvent(where(on), 'keyup', MODIFIER_KEYS[modifier], held);
+  }
+  return result;
+}
+
+/** Keys go to the focused element; to the one that was asked for as long as nothing else has the focus. */
+function where(el: Element): Element {
+  const active = focused();
+  if (active && active !== el && (!el.isConnected || takesFocus(el))) return active;
+  return el.isConnected ? el : (active ?? document.body ?? document.documentElement);
+}

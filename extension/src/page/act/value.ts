@@ -1,0 +1,135 @@
+// set_value and clear: what a field holds is replaced, the page is told as after typing, and the result is read back.
+import type { PageContext } from '../context';
+import { cut, describe, outline, type ElementInfo } from '../describe';
+import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
+import { PageError } from '../error';
+import { queued } from '../wait';
+import { isCodeEditor, writeCode } from './code-editor';
+import { writeEditable } from './editable';
+import { choose } from './options';
+import { focus } from './pointer';
+import { controlOf, editingHost } from './resolve';
+
+export interface Filled { element: ElementInfo; value: string; shadow?: true; requested?: string; validation?: string }
+
+const NOT_TEXT = '[type=checkbox], [type=radio], [type=hidden], [type=button], [type=submit], [type=reset], [type=image], [type=file]';
+const FIELD = `input:not(${NOT_TEXT}), textarea, select, [contenteditable=""], [contenteditable=true i], [contenteditable=plaintext-only i]`;
+
+export function valueOp(args: ElementArgs & { value: string }, ctx: PageContext): Promise<Filled | Beyond> {
+  const { value } = args;
+  return onElement<Filled>(args, ctx, {
+    needs: { editable: true },
+    resolve: (el) => editingHost(el) ?? controlOf(el, FIELD),
+    unfit: (el) => { refuse(el, value); return null; },
+    async act(hit) {
+      const { el } = hit;
+      if (el instanceof HTMLSelectElement) return setSelect(el, value, hit, ctx);
+      if (isCodeEditor(el)) return writeCode(el as HTMLElement, value, hit, ctx);
+      if (el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement) return setField(el, value, hit, ctx);
+      return writeEditable(el as HTMLElement, value, hit, ctx);
+    },
+  });
+}
+
+/** Says at once what no waiting can help with. */
+function refuse(el: Element, value: string): void {
+  if (el instanceof HTMLSelectElement || editingHost(el)) return;
+  if (el instanceof HTMLTextAreaElement) return checkLength(el, value);
+  if (!(el instanceof HTMLInputElement)) throw new PageError('INVALID_PARAMS', `${outline(el)} takes no value: it is no input, textarea, select or editable element`);
+  switch (el.type) {
+    case 'checkbox': case 'radio': throw new PageError('INVALID_PARAMS', `${outline(el)} has no text to fill in: use check`);
+    case 'file': throw new PageError('INVALID_PARAMS', `${outline(el)} takes files: use upload`);
+    case 'submit': case 'button': case 'reset': case 'image': throw new PageError('INVALID_PARAMS', `${outline(el)} is a button: use click`);
+    default:
+  }
+  checkLength(el, value);
+  accepted(el, value);
+}
+
+function checkLength(el: HTMLInputElement | HTMLTextAreaElement, value: string): void {
+  // An attribute that does not apply to this type reads as -1.
+  if (el.maxLength >= 0 && value.length > el.maxLength) {
+    throw new PageError('INVALID_PARAMS', `the value has ${value.length} characters, but ${outline(el)} takes no more than ${el.maxLength}`);
+  }
+}
+
+const FORMATS: Record<string, string> = {
+  date: 'a date as 2027-03-09', time: 'a time as 07:45', month: 'a month as 2027-03', week: 'a week as 2027-W07',
+  'datetime-local': 'a date and time as 2027-03-09T18:30', number: 'a number as 12.5', range: 'a number', color: 'a colour as #a0b1c2',
+};
+
+/** The value as the browser keeps it in a field of this kind; throws if it would drop or bend it. */
+function accepted(el: HTMLInputElement, value: string): string {
+  const probe = document.createElement('input');
+  for (const name of ['type', 'min', 'max', 'step', 'multiple']) {
+    const set = el.getAttribute(name);
+    if (set !== null) probe.setAttribute(name, set);
+  }
+  probe.value = value;
+  const kept = probe.value;
+  if (value === '') {
+    if (kept !== '' ) throw new PageError('INVALID_PARAMS', `${outline(el)} cannot be empty: it takes ${FORMATS[el.type] ?? 'a value'}`);
+    return kept;
+  }
+  const same = kept === value || (FORMATS[el.type] !== undefined && kept !== '' && (el.type === 'color' ? kept === value.trim().toLowerCase() : el.type === 'range' || el.type === 'number' ? Number(kept) === Number(value) : true)) ||
+    ((el.type === 'email' || el.type === 'url') && kept.replace(/\s/g, '') === value.replace(/\s/g, ''));
+  if (same) return kept;
+  if (FORMATS[el.type] === undefined && /[\r\n]/.test(value)) throw new PageError('INVALID_PARAMS', `${outline(el)} takes one line; the value has line breaks`);
+  const limits = el.type === 'range' ? ` from ${el.min || 0} to ${el.max || 100}${el.step && el.step !== 'any' ? ` in steps of ${el.step}` : ''}` : '';
+  throw new PageError('INVALID_PARAMS', `${outline(el)} takes ${FORMATS[el.type] ?? 'another form of value'}${limits}, not ${quoted(value, el)}`);
+}
+
+async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: string, { dress, again }: Hit, ctx: PageContext): Promise<Filled> {
+  const wanted = el instanceof HTMLInputElement ? accepted(el, value) : value.replace(/\r\n?/g, '\n');
+  const element = describe(el);
+  ctx.acted(dress({ element, value: wanted }));
+  focus(el);
+  if (!el.isConnected) throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page replaced ${outline(el)} when it got the focus`, { maybe_executed: true });
+  // The accessor of this world's prototype: what the page has put over it (React does) is not asked, and so notices the change.
+  el.value = wanted;
+  const text = wanted === '' ? { inputType: 'deleteContentBackward' } : { inputType: 'insertText', data: wanted };
+  el.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, ...text }));
+  el.dispatchEvent(new Event('change', { bubbles: true }));
+  await queued();
+  const now = el.isConnected ? el : again();
+  if (!(now instanceof HTMLInputElement || now instanceof HTMLTextAreaElement)) return { element, value: wanted };
+  const kept = now.value;
+  const result: Filled = { element, value: kept };
+  if (kept !== wanted) {
+    if (!sameBesidesForm(kept, wanted)) {
+      throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the value: ${quoted(wanted, el)} was put in, ${outline(el)} now has ${quoted(kept, el)}`, { maybe_executed: true });
+    }
+    result.requested = value;
+  }
+  if (!now.validity.valid && now.validationMessage) result.validation = cut(now.validationMessage, 200);
+  return result;
+}
+
+/** A page may format what it is given (a phone number, capitals); the letters and digits must all be there. */
+function sameBesidesForm(a: string, b: string): boolean {
+  const core = (s: string) => s.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  return core(b) !== '' && core(a) === core(b);
+}
+
+async function setSelect(el: HTMLSelectElement, value: string, { dress }: Hit, ctx: PageContext): Promise<Filled> {
+  const options = [...el.options];
+  const option = options.find((o) => o.value === value) ?? options.find((o) => o.text.trim() === value.trim());
+  if (!option) throw new PageError('INVALID_PARAMS', `${outline(el)} has no option ${quoted(value, el)}; it has ${options.slice(0, 10).map((o) => JSON.stringify(cut(o.text.trim(), 60))).join(', ')}`);
+  if (option.disabled || (option.parentElement as HTMLOptGroupElement).disabled) throw new PageError('ELEMENT_NOT_ACTIONABLE', `the option ${quoted(value, el)} is disabled`);
+  const element = describe(el);
+  ctx.acted(dress({ element, value: option.value }));
+  choose(el, option);
+  await queued();
+  if (el.isConnected && !option.selected) throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the option ${quoted(value, el)}; ${outline(el)} now has ${quoted(el.value, el)}`, { maybe_executed: true });
+  return { element, value: option.value };
+}
+
+/** A value in an error; never a password. */
+function quoted(value: string, el: Element): string {
+  return isSecret(el) ? `a secret of ${value.length} characters` : JSON.stringify(cut(value, 100));
+}
+
+/** Whether what the field holds is for nobody's eyes, even while the page shows it. */
+export function isSecret(el: Element): boolean {
+  return el instanceof HTMLInputElement && (el.type === 'password' || /\b(?:current|new)-password\b/.test(el.autocomplete));
+}

@@ -1,0 +1,143 @@
+// The way every element method goes: find the element, wait until it is fit for the act, act, and say what was hit.
+import { Attempt, stateOf, type Needs, type Point } from './actionable';
+import type { PageContext } from './context';
+import { PageError } from './error';
+import { find, type Found } from './locate/find';
+import { namesWithRole } from './locate/role';
+import { hiddenByText } from './locate/text';
+import { toWords, type Target } from './locate/target';
+import { shadowRoots } from './dom';
+import { change, drawn, hasSettled, observeStillness, watching } from './wait';
+
+export interface ElementArgs {
+  target: Target;
+  /** When the call began to wait, and until when it may: Date.now() milliseconds. */
+  from: number;
+  until: number;
+  /** The timeout that the client set (or the default). */
+  timeout: number;
+  /** In a child frame the worker has found matches already: nothing there waits for the light DOM to settle. */
+  inFrame?: boolean;
+  /** Come back at this time if nothing was found, so that child frames can be looked into; only where there are any. */
+  slice?: number;
+  /** The time is over and all frames have been looked into: find it now, or say why not. */
+  last?: boolean;
+  /** Child frames that have been looked into by now, for the error. */
+  frames?: number;
+}
+
+/** Nothing in this document, which has settled and has child frames: the worker looks there. */
+export interface Beyond { beyond: true }
+
+export interface Hit {
+  el: Element;
+  point: Point;
+  /** What is at the point: the element itself or something inside of it. */
+  at: Element;
+  /** The element that the target means now, for one that the page has replaced meanwhile. */
+  again: () => Element | null;
+  /** Adds to a result where the element was found. */
+  dress: <R extends object>(result: R) => R & { shadow?: true };
+}
+
+export interface Plan<R extends object> {
+  needs: Needs;
+  /** The element that is meant by the one that was found: a label's control, the input inside a component. */
+  resolve?(el: Element): Element;
+  /** A reason why it is not fit yet that only this method knows. */
+  unfit?(el: Element): string | null;
+  /** Must end in what was done, or throw. Runs in one turn with the last check up to its first await. */
+  act(hit: Hit): R | Promise<R>;
+}
+
+let acting = false;
+
+export async function onElement<R extends object>(args: ElementArgs, ctx: PageContext, plan: Plan<R>): Promise<(R & { shadow?: true }) | Beyond> {
+  observeStillness();
+  return watching(async () => {
+    const attempt = new Attempt();
+    const why: Why = {};
+    for (;;) {
+      const before = performance.now();
+      const look = lookFor(args, plan, attempt, why);
+      // Acts take turns, and nothing may come between the last look and the act: so no waiting in between.
+      if (look.is === 'ready' && !acting) {
+        acting = true;
+        try {
+          return look.hit.dress(await plan.act(look.hit));
+        } finally {
+          acting = false;
+        }
+      }
+      if (look.is === 'missing' && goesBeyond(args)) return { beyond: true };
+      if (Date.now() >= args.until) throw failure(args, why);
+      if (look.is === 'moving') await drawn(ctx.signal);
+      // At most a fifth of the time is spent on looking.
+      else await change(ctx.signal, Math.max(5, (performance.now() - before) * 4));
+    }
+  });
+}
+
+/** Whether the child frames are to be looked into now, there being nothing in this document. */
+function goesBeyond(args: ElementArgs): boolean {
+  if (args.inFrame || args.last || !(args.slice === undefined ? hasSettled(args.from, args.timeout) : Date.now() >= args.slice)) return false;
+  return hasFrames();
+}
+
+interface Why { reason?: string; found?: Found }
+type Look = { is: 'ready'; hit: Hit } | { is: 'missing' | 'few' | 'blocked' | 'moving' };
+
+function lookFor<R extends object>(args: ElementArgs, plan: Plan<R>, attempt: Attempt, why: Why): Look {
+  const { target } = args;
+  const deep = args.inFrame === true || hasSettled(args.from, args.timeout);
+  const found = find(target, deep);
+  why.found = found;
+  const first = found.elements[target.index];
+  if (!first) { why.reason = undefined; return { is: found.elements.length ? 'few' : 'missing' }; }
+  const el = plan.resolve ? plan.resolve(first) : first;
+  const state = stateOf(el, plan.needs, attempt);
+  if (state.is !== 'ready') { why.reason = state.reason; return { is: state.is }; }
+  const unfit = plan.unfit?.(el);
+  if (unfit) { why.reason = unfit; return { is: 'blocked' }; }
+  const dress = <T extends object>(result: T) => (found.shadow || el.getRootNode() instanceof ShadowRoot ? { ...result, shadow: true as const } : result);
+  const again = () => {
+    const now = find(target, deep).elements[target.index];
+    return now ? (plan.resolve ? plan.resolve(now) : now) : null;
+  };
+  return { is: 'ready', hit: { el, point: state.point, at: state.at, again, dress } };
+}
+
+/** Whether this document holds child frames, those in shadow trees too. */
+function hasFrames(): boolean {
+  return window.length > 0 || shadowRoots(document).some((root) => root.querySelector('iframe, frame'));
+}
+
+function failure(args: ElementArgs, { reason, found }: Why): PageError {
+  const waited = `waited ${seconds(Date.now() - args.from)}`;
+  const what = toWords(args.target);
+  if (reason !== undefined) return new PageError('ELEMENT_NOT_ACTIONABLE', `${what} was found, but ${reason} (${waited})`);
+  const count = found?.elements.length ?? 0;
+  if (count) return new PageError('ELEMENT_NOT_FOUND', `${what} was not found: ${count === 1 ? 'there is 1 match, its index is 0' : `there are ${count} matches, their indexes are 0 to ${count - 1}`} (${waited})`);
+  const where = args.frames ? ` in the page and its ${args.frames === 1 ? 'frame' : `${args.frames} frames`}` : '';
+  return new PageError('ELEMENT_NOT_FOUND', `${what} was not found${where}${hint(args.target)} (${waited})`);
+}
+
+const seconds = (ms: number) => (ms < 1000 ? `${Math.max(0, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+/** What is there instead. */
+function hint({ by, value, name }: Target): string {
+  if (by === 'text') {
+    const hidden = hiddenByText(document, value);
+    return hidden ? `; ${hidden === 1 ? 'one element says this, but it is' : `${hidden} elements say this, but they are`} hidden` : '';
+  }
+  if (by === 'role') {
+    const names = namesWithRole(document, value);
+    if (!names.length) return `; nothing visible has this role`;
+    if (name === undefined) return '';
+    const shown = names.slice(0, 8).map((n) => JSON.stringify(n.slice(0, 60))).join(', ');
+    return `; with this role there ${names.length === 1 ? 'is' : 'are'} ${shown}${names.length > 8 ? `, and ${names.length - 8} more` : ''}`;
+  }
+  return '';
+}
+
+export const isBeyond = (result: object): result is Beyond => 'beyond' in result;

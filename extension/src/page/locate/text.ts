@@ -1,0 +1,113 @@
+// Targets by visible text. An element that says exactly this comes first, the innermost one of several nested in each other;
+// only if there is none, one that contains it, the deepest first.
+import { ancestry, isPerceivable, isVisible } from '../dom';
+import { isButtonInput } from '../describe';
+import { normalise, ownText, visibleText } from '../text';
+import { firstOf, LENIENT, NOTHING, type Matches, type Root } from './find';
+
+/** Elements with more text than this are looked into, but not taken for a match as a whole. */
+const LARGE = 20_000;
+const SKIPPED = new Set(['script', 'style', 'noscript', 'template', 'head', 'title', 'metadata', 'textarea', 'select', 'iframe']);
+
+interface Said { el: Element; text: string; own: string }
+
+export function byText(root: Root, value: string, lenient: boolean): Matches {
+  const wanted = normalise(value);
+  if (!wanted) return NOTHING;
+  const said = candidates(root, wanted);
+  if (!said.length) return NOTHING;
+  const visible = new Map<Element, boolean>();
+  const seen = (s: Said) => {
+    let is = visible.get(s.el);
+    if (is === undefined) visible.set(s.el, is = isVisible(s.el));
+    return is;
+  };
+  const pick = (holds: (s: Said) => boolean) => innermost(said.filter((s) => holds(s) && seen(s)).map((s) => s.el));
+  const low = wanted.toLocaleLowerCase();
+  const equal = (s: Said) => s.text === wanted;
+  const own = (s: Said) => s.own === wanted;
+  const contains = (s: Said) => s.text.includes(wanted);
+  const strict = [
+    { rank: 0, of: () => pick(equal).filter(isPerceivable) },
+    { rank: 1, of: () => pick(equal) },
+    { rank: 2, of: () => pick(own).filter(isPerceivable) },
+    { rank: 3, of: () => deepestFirst(pick(contains).filter(isPerceivable)) },
+    { rank: 4, of: () => deepestFirst(pick(contains)) },
+  ];
+  if (!lenient) return firstOf(...strict);
+  return firstOf(
+    { rank: LENIENT, of: () => pick((s) => s.text.toLocaleLowerCase() === low).filter(isPerceivable) },
+    { rank: LENIENT + 1, of: () => deepestFirst(pick((s) => s.text.toLocaleLowerCase().includes(low)).filter(isPerceivable)) },
+  );
+}
+
+/** How many elements say this but cannot be seen: what a failed search tells. */
+export function hiddenByText(root: Root, value: string): number {
+  const wanted = normalise(value);
+  const low = squeeze(wanted);
+  let count = 0;
+  for (const el of root.querySelectorAll('*')) {
+    if (count < 100 && !SKIPPED.has(el.localName) && el.childElementCount === 0 && squeeze(el.textContent ?? '') === low && !isVisible(el)) count++;
+  }
+  return count;
+}
+
+/** The elements whose text may hold what is wanted, found by going down only where its words are. */
+function candidates(root: Root, wanted: string): Said[] {
+  const words = wanted.split(' ').map(squeeze).filter(Boolean);
+  const found: Said[] = [];
+  const mayHold = (el: Element) => {
+    const text = squeeze(el.textContent ?? '');
+    return words.every((w) => text.includes(w));
+  };
+  const visit = (el: Element): void => {
+    if (SKIPPED.has(el.localName) || !mayHold(el)) return;
+    for (const child of el.children) visit(child);
+    if ((el.textContent?.length ?? 0) > LARGE) {
+      const own = ownText(el);
+      if (own.includes(wanted)) found.push({ el, text: own, own });
+      return;
+    }
+    const text = el instanceof HTMLOptionElement ? normalise(el.text) : visibleText(el);
+    const own = ownText(el);
+    // Written "Save" and shown as "SAVE": either way of asking for it is right.
+    const plain = text !== wanted && text.toLocaleLowerCase() === wanted.toLocaleLowerCase() && normalise(el.textContent ?? '') === wanted;
+    found.push({ el, text: plain ? wanted : text, own });
+  };
+  const top = root instanceof Document ? (root.body ? [root.body] : []) : [...root.children];
+  for (const el of top) for (const child of root instanceof Document ? el.children : [el]) visit(child);
+  // Text that is no child of another element than the body itself.
+  if (root instanceof Document && root.body && ownText(root.body).includes(wanted)) found.push({ el: root.body, text: ownText(root.body), own: '' });
+  for (const el of root.querySelectorAll('input')) {
+    const text = buttonText(el);
+    if (text) found.push({ el, text, own: text });
+  }
+  return inDocumentOrder(found);
+}
+
+function buttonText(el: HTMLInputElement): string {
+  if (el.type === 'image') return normalise(el.alt);
+  if (!isButtonInput(el)) return '';
+  return normalise(el.hasAttribute('value') ? el.value : el.type === 'submit' ? 'Submit' : el.type === 'reset' ? 'Reset' : '');
+}
+
+function inDocumentOrder(found: Said[]): Said[] {
+  return found.sort((a, b) => (a.el === b.el ? 0 : a.el.compareDocumentPosition(b.el) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+}
+
+/** Without those that hold another one of the list. The list is in document order. */
+function innermost(list: Element[]): Element[] {
+  const outer = new Set<Element>();
+  const all = new Set(list);
+  for (const el of list) for (let up = el.parentElement; up; up = up.parentElement) if (all.has(up)) outer.add(up);
+  return list.filter((el) => !outer.has(el));
+}
+
+function deepestFirst(list: Element[]): Element[] {
+  const depth = new Map(list.map((el) => [el, [...ancestry(el)].length]));
+  return list.sort((a, b) => depth.get(b)! - depth.get(a)!);
+}
+
+/** Letters only as far as a first, generous comparison needs them: no spaces, no case. */
+const squeeze = (text: string) => normalise(text).replace(/ /g, '').toLocaleLowerCase();
+

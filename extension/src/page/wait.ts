@@ -1,0 +1,121 @@
+// Waiting inside a page. A page in a background tab draws no frames and its timers run once a second, so nothing here rests on
+// them alone: changes of the document wake a wait at once, and the worker, whose timers are not slowed down, sends a tick
+// every tenth of a second while a wait is on.
+import { PageError } from './error';
+
+const wakers = new Set<(tick: boolean) => void>();
+
+/** Something may have changed: every wait looks again. `tick` marks those that are certain to come, and come at a fixed pace. */
+function wake(isTick: boolean): void {
+  for (const waker of [...wakers]) waker(isTick);
+}
+
+/** The worker's tick. */
+export function tick(): void {
+  wake(true);
+}
+
+let users = 0;
+const observer = new MutationObserver(() => wake(false));
+const EVENTS = ['load', 'readystatechange', 'DOMContentLoaded', 'transitionend', 'animationend', 'toggle', 'scroll', 'resize', 'input', 'change', 'focusin'];
+const onEvent = () => wake(false);
+
+/** Keeps the wake-ups coming while `work` runs. */
+export async function watching<T>(work: () => Promise<T>): Promise<T> {
+  if (users++ === 0) {
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    for (const type of EVENTS) addEventListener(type, onEvent, { capture: true, passive: true });
+  }
+  try {
+    return await work();
+  } finally {
+    if (--users === 0) {
+      observer.disconnect();
+      for (const type of EVENTS) removeEventListener(type, onEvent, { capture: true });
+    }
+  }
+}
+
+/** Resolves when something may have changed, but not before `gap` milliseconds, so that costly looks do not follow each other. */
+export function change(signal: AbortSignal, gap: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const from = performance.now();
+    let due: ReturnType<typeof setTimeout> | undefined;
+    const done = (): void => {
+      clearTimeout(due);
+      clearTimeout(fallback);
+      wakers.delete(waker);
+      signal.removeEventListener('abort', onAbort);
+      if (signal.aborted) reject(cancelled()); else resolve();
+    };
+    const onAbort = () => done();
+    const waker = () => {
+      const left = from + gap - performance.now();
+      if (left <= 0) done(); else due ??= setTimeout(done, left);
+    };
+    const fallback = setTimeout(done, Math.max(100, gap));
+    wakers.add(waker);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) done();
+  });
+}
+
+/** Resolves after the page has drawn twice (so that its observers of visibility have run), or a tick later where it draws nothing. */
+export function drawn(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      clearTimeout(fallback);
+      wakers.delete(waker);
+      signal.removeEventListener('abort', done);
+      if (signal.aborted) reject(cancelled()); else resolve();
+    };
+    let ticks = 0;
+    const waker = (isTick: boolean) => { if (isTick && ++ticks >= (document.hidden ? 1 : 2)) done(); };
+    const fallback = setTimeout(done, 150);
+    wakers.add(waker);
+    signal.addEventListener('abort', done);
+    if (!document.hidden) requestAnimationFrame(() => requestAnimationFrame(done));
+    if (signal.aborted) done();
+  });
+}
+
+/** Lets everything run that the page has queued by now: promise callbacks, messages, the selectionchange event. Not slowed down anywhere. */
+export async function queued(times = 2): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    await new Promise<void>((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => { port1.close(); resolve(); };
+      port2.postMessage(null);
+    });
+  }
+}
+
+const cancelled = () => new PageError('CANCELLED', 'cancelled');
+
+// ---- Has the page come to rest? ----
+
+/** How long nothing may have been added or removed for a page to count as still. */
+const STILL_MS = 200;
+const KEEP_MS = 30_000;
+let lastChange = 0;
+let stopKeeping: ReturnType<typeof setTimeout> | undefined;
+const stillness = new MutationObserver(() => { lastChange = Date.now(); });
+
+/** Starts or goes on observing; what an earlier call saw need not be waited for again. */
+export function observeStillness(): void {
+  if (stopKeeping === undefined) {
+    lastChange = Date.now();
+    stillness.observe(document, { subtree: true, childList: true, characterData: true });
+    addEventListener('load', () => { lastChange = Date.now(); }, { once: true });
+  }
+  clearTimeout(stopKeeping);
+  stopKeeping = setTimeout(() => { stillness.disconnect(); stopKeeping = undefined; }, KEEP_MS);
+}
+
+/** Loaded and still for a while; or it had its second (half the timeout, if that is less). */
+export function hasSettled(from: number, timeout: number): boolean {
+  const now = Date.now();
+  if (stillness.takeRecords().length) lastChange = now;
+  if (document.readyState === 'complete' && now - lastChange >= STILL_MS) return true;
+  return now - from >= Math.min(1000, timeout / 2);
+}

@@ -1,0 +1,57 @@
+// What an act in a page leads to in the browser: a tab that the page opened, another page in this tab.
+import type { Call } from '../call';
+import { own } from './owners';
+
+export interface Effects {
+  /** Tabs that the page opened, in order. */
+  opened?: { tab_id: number; url: string }[];
+  /** The address to which the tab is on its way, or where it is now. */
+  navigated?: string;
+}
+
+/** A tab that a page opens a moment after the act still belongs to who acted. */
+const AFTERMATH_MS = 2000;
+
+export interface EffectsWatch {
+  /** What has come of it; where something is likely to come, looks for it a moment longer. */
+  seen(likely: boolean): Promise<Effects>;
+  stop(): void;
+}
+
+/** Must be set up before the act. */
+export function watchEffects(call: Call, tabId: number): EffectsWatch {
+  const opened: { tab_id: number; url: string }[] = [];
+  let navigated: string | undefined;
+  let acted = false;
+  let wake = () => {};
+  const onCreated = (d: { sourceTabId: number; tabId: number; url: string }) => {
+    if (d.sourceTabId !== tabId) return;
+    opened.push({ tab_id: d.tabId, url: d.url });
+    void own(d.tabId, call.owner);
+    wake();
+  };
+  const onNavigate = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
+    if (d.tabId !== tabId || d.frameId !== 0 || d.documentLifecycle === 'prerender') return;
+    navigated = d.url;
+    wake();
+  };
+  const nav = chrome.webNavigation;
+  const moves = [nav.onBeforeNavigate, nav.onCommitted, nav.onHistoryStateUpdated, nav.onReferenceFragmentUpdated];
+  nav.onCreatedNavigationTarget.addListener(onCreated);
+  for (const event of moves) event.addListener(onNavigate);
+  const stop = () => {
+    for (const event of moves) event.removeListener(onNavigate);
+    if (acted) setTimeout(() => nav.onCreatedNavigationTarget.removeListener(onCreated), AFTERMATH_MS);
+    else nav.onCreatedNavigationTarget.removeListener(onCreated);
+  };
+  return {
+    stop,
+    async seen(likely) {
+      acted = true;
+      if (!opened.length && navigated === undefined) {
+        await new Promise<void>((resolve) => { wake = resolve; setTimeout(resolve, likely ? 100 : 0); });
+      }
+      return { ...(opened.length ? { opened } : {}), ...(navigated === undefined ? {} : { navigated }) };
+    },
+  };
+}
