@@ -1,0 +1,542 @@
+//! Streamable HTTP without I/O: requests in, responses and events out.
+//!
+//! The door around it parses HTTP, checks `Host`, `Origin` and who is calling, and hands over what is left. Revisions
+//! with a handshake get a session of their own each (`Mcp-Session-Id`); stateless requests share one. An answer is one
+//! JSON text unless something has to be said before it (progress): then, and only then, it becomes a stream of events.
+
+mod headers;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::message::Message;
+use crate::provider::{Answer, BridgeCall, Provider, RpcError, SaveFile};
+use crate::seed::Seed;
+use crate::session::{AskId, CallId, Config, Eras, Lane, Output, Sent, Session};
+use crate::wire;
+use headers::{Era, Headers, check_modern, era};
+
+/// Limits of the front.
+#[derive(Clone, Debug)]
+pub struct FrontConfig {
+    /// Limits of each session (`eras` is set here).
+    pub session: Config,
+    /// How many sessions with a handshake there may be; the one idle for longest makes room.
+    pub max_sessions: usize,
+    /// How long such a session may be idle.
+    pub idle: Duration,
+    /// How many requests may be open at once.
+    pub max_exchanges: usize,
+}
+
+impl Default for FrontConfig {
+    fn default() -> Self {
+        let session = Config::default();
+        Self { session, max_sessions: 64, idle: Duration::from_secs(3600), max_exchanges: 1024 }
+    }
+}
+
+/// An HTTP request to the MCP endpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct HttpRequest<'a> {
+    /// `POST`, `DELETE`, …
+    pub method: &'a str,
+    /// Its headers.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// Its body.
+    pub body: &'a [u8],
+    /// Who is calling, as the door knows it: sessions are kept apart by it.
+    pub caller: &'a str,
+}
+
+/// One HTTP request and its response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Exchange(pub u64);
+
+/// A call of one of the front's sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallKey {
+    session: u64,
+    call: CallId,
+}
+
+/// What the door is to do. Take them all after every input.
+#[derive(Debug)]
+pub enum HttpOutput {
+    /// Answer with this, whole.
+    Respond {
+        /// The request.
+        exchange: Exchange,
+        /// The response.
+        response: Response,
+    },
+    /// Answer with a stream of events (`text/event-stream`, 200).
+    Begin {
+        /// The request.
+        exchange: Exchange,
+        /// Its headers.
+        headers: Vec<(&'static str, String)>,
+    },
+    /// Send these bytes of the stream.
+    Event {
+        /// The request.
+        exchange: Exchange,
+        /// A whole event.
+        data: Vec<u8>,
+    },
+    /// The stream is at its end.
+    End {
+        /// The request.
+        exchange: Exchange,
+    },
+    /// Make this call and hand its answer to [`Front::handle_answer`].
+    Call {
+        /// Its key.
+        key: CallKey,
+        /// Who is calling.
+        caller: Arc<str>,
+        /// In which session; `None` for a stateless request.
+        session: Option<Arc<str>>,
+        /// The call.
+        request: BridgeCall,
+    },
+    /// Give this call up.
+    Cancel {
+        /// Its key.
+        key: CallKey,
+    },
+    /// Write this file and hand its path to [`Front::handle_saved`].
+    Save {
+        /// The call it belongs to.
+        key: CallKey,
+        /// The file.
+        file: SaveFile,
+    },
+    /// The client answered a question put by [`Front::ask`].
+    Told {
+        /// The call it was for.
+        key: CallKey,
+        /// The question.
+        ask: AskId,
+        /// The result, or the error, as raw JSON.
+        answer: Result<String, String>,
+    },
+    /// A session has ended: what was kept for it can go.
+    Ended {
+        /// Its `Mcp-Session-Id`.
+        session: Arc<str>,
+        /// Whose it was.
+        caller: Arc<str>,
+    },
+}
+
+/// A whole HTTP response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The status code.
+    pub status: u16,
+    /// The headers, without `Content-Length`.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// The sessions behind one MCP endpoint.
+pub struct Front<P: Provider> {
+    config: FrontConfig,
+    make: Box<dyn FnMut() -> P>,
+    names: Seed,
+    stateless: Session<P>,
+    sessions: BTreeMap<u64, Kept<P>>,
+    open: BTreeMap<Exchange, Open>,
+    numbers: u64,
+    out: VecDeque<HttpOutput>,
+}
+
+/// A session with a handshake.
+struct Kept<P: Provider> {
+    session: Session<P>,
+    name: Arc<str>,
+    caller: Arc<str>,
+    seen: Duration,
+}
+
+/// A request that has no whole answer yet.
+struct Open {
+    session: u64,
+    caller: Arc<str>,
+    /// The session that an `initialize` has just begun.
+    named: Option<Arc<str>>,
+    json: bool,
+    events: bool,
+    begun: bool,
+}
+
+/// The number of the session that all stateless requests share.
+const STATELESS: u64 = 0;
+
+impl<P: Provider> Front<P> {
+    /// A front without sessions; `make` makes the provider of each.
+    pub fn new(config: FrontConfig, mut make: impl FnMut() -> P + 'static, names: Seed) -> Self {
+        let stateless = Session::new(Config { eras: Eras::Modern, ..config.session.clone() }, make());
+        Self {
+            config,
+            make: Box::new(make),
+            names,
+            stateless,
+            sessions: BTreeMap::new(),
+            open: BTreeMap::new(),
+            numbers: STATELESS,
+            out: VecDeque::new(),
+        }
+    }
+
+    // ---- getters
+
+    /// How many sessions with a handshake there are.
+    pub fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// How many requests have no whole answer yet.
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    // ---- inputs
+
+    /// A request came. Its response comes out of [`Front::poll_output`] under the exchange returned.
+    pub fn handle_request(&mut self, request: &HttpRequest<'_>, now: Duration) -> Exchange {
+        let exchange = Exchange(self.number());
+        let headers = Headers(request.headers);
+        let done = match request.method {
+            "POST" => self.post(exchange, request, headers, now),
+            "DELETE" => self.delete(exchange, request.caller, headers),
+            _ => {
+                let response = Response { status: 405, headers: vec![("Allow", "POST, DELETE".to_owned())], body: Vec::new() };
+                self.respond(exchange, response);
+                Ok(())
+            }
+        };
+        if let Err((id, error)) = done {
+            self.open.remove(&exchange);
+            let body = wire::error(id.as_deref(), &error, true);
+            self.respond(exchange, Response { status: error.status, headers: vec![json_type()], body });
+        }
+        exchange
+    }
+
+    /// Whoever made this request has hung up.
+    pub fn handle_gone(&mut self, exchange: Exchange, now: Duration) {
+        let Some(open) = self.open.remove(&exchange) else { return };
+        // Before 2026-07-28 a lost connection is expressly no cancellation: the call ends by itself.
+        if open.session == STATELESS {
+            self.stateless.handle_gone(Lane(exchange.0));
+            self.drain(STATELESS, now);
+        }
+    }
+
+    /// The answer to a call came.
+    pub fn handle_answer(&mut self, key: CallKey, answer: Answer, now: Duration) {
+        if let Some(session) = self.session(key.session) {
+            session.handle_answer(key.call, answer);
+            self.drain(key.session, now);
+        }
+    }
+
+    /// A file was written at this path, or not, for this reason.
+    pub fn handle_saved(&mut self, key: CallKey, path: Result<&str, &str>, now: Duration) {
+        if let Some(session) = self.session(key.session) {
+            session.handle_saved(key.call, path);
+            self.drain(key.session, now);
+        }
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        let due = |session: &Session<P>| session.poll_timeout().is_some_and(|at| at <= now);
+        if due(&self.stateless) {
+            self.stateless.handle_timeout(now);
+            self.drain(STATELESS, now);
+        }
+        let numbers: Vec<u64> = self.sessions.keys().copied().collect();
+        for number in numbers {
+            let Some(kept) = self.sessions.get_mut(&number) else { continue };
+            if due(&kept.session) {
+                kept.session.handle_timeout(now);
+                self.drain(number, now);
+            } else if kept.expires(self.config.idle).is_some_and(|at| at <= now) {
+                self.end(number);
+            }
+        }
+    }
+
+    // ---- commands about a call under way
+
+    /// Says how far a call is.
+    pub fn progress(&mut self, key: CallKey, progress: f64, total: Option<f64>, message: Option<&str>, now: Duration) {
+        if let Some(session) = self.session(key.session) {
+            session.progress(key.call, progress, total, message);
+            self.drain(key.session, now);
+        }
+    }
+
+    /// Sends a notification that belongs to a call.
+    pub fn notify(&mut self, key: CallKey, method: &str, params: &str, now: Duration) {
+        if let Some(session) = self.session(key.session) {
+            session.notify(key.call, method, params);
+            self.drain(key.session, now);
+        }
+    }
+
+    /// Asks the client something in the course of a call ([`Session::ask`]).
+    pub fn ask(&mut self, key: CallKey, method: &str, params: &str, now: Duration) -> Option<AskId> {
+        let ask = self.session(key.session)?.ask(key.call, method, params);
+        self.drain(key.session, now);
+        ask
+    }
+
+    // ---- outputs
+
+    /// The next thing to do, if there is one.
+    pub fn poll_output(&mut self) -> Option<HttpOutput> {
+        self.out.pop_front()
+    }
+
+    /// When to call [`Front::handle_timeout`] next, if ever.
+    pub fn poll_timeout(&self) -> Option<Duration> {
+        let kept = self.sessions.values();
+        let times = kept.flat_map(|kept| [kept.session.poll_timeout(), kept.expires(self.config.idle)]);
+        times.chain([self.stateless.poll_timeout()]).flatten().min()
+    }
+
+    // ---- the inside
+
+    fn post(
+        &mut self,
+        exchange: Exchange,
+        request: &HttpRequest<'_>,
+        headers: Headers<'_>,
+        now: Duration,
+    ) -> Result<(), Refusal> {
+        let refuse = |error: RpcError| (None, error);
+        if request.body.len() > self.config.session.max_message {
+            let text = format!("the message is larger than {} bytes", self.config.session.max_message);
+            return Err(refuse(RpcError::invalid_request(text).at(413)));
+        }
+        if !headers.is_json() {
+            return Err(refuse(RpcError::invalid_request("Content-Type must be application/json").at(415)));
+        }
+        let (json, events) = headers.accepts();
+        if !json && !events {
+            let text = "Accept must allow application/json or text/event-stream";
+            return Err(refuse(RpcError::invalid_request(text).at(406)));
+        }
+        if self.open.len() >= self.config.max_exchanges {
+            return Err(refuse(RpcError::new(-32603, "OVERLOADED: too many requests are open").at(503)));
+        }
+        let text = std::str::from_utf8(request.body).map_err(|_| refuse(RpcError::parse()))?;
+        let is_batch = text.trim_ascii_start().starts_with('[');
+        let message = if is_batch { None } else { Message::read(text).ok() };
+        let id = match &message {
+            Some(Message::Request { id, .. }) => Some((*id).to_owned()),
+            _ => None,
+        };
+        let refuse = |error: RpcError| (id.clone(), error);
+        let caller: Arc<str> = request.caller.into();
+        let mut open = Open { session: STATELESS, caller, named: None, json, events, begun: false };
+
+        if era(headers, message.as_ref()).map_err(refuse)? == Era::Modern {
+            if let Some(message) = &message {
+                check_modern(headers, message).map_err(refuse)?;
+                if matches!(message, Message::Response { .. }) {
+                    return Err(refuse(RpcError::invalid_request("a client sends no responses here")));
+                }
+            }
+            self.open.insert(exchange, open);
+            self.stateless.handle_message(Lane(exchange.0), request.body, now);
+            self.drain(STATELESS, now);
+            return Ok(());
+        }
+
+        let number = match headers.get("mcp-session-id").map_err(refuse)? {
+            Some(name) => self
+                .find(name, request.caller)
+                .ok_or_else(|| refuse(RpcError::invalid_request("no such session: initialize again").at(404)))?,
+            None if matches!(&message, Some(Message::Request { method, .. }) if method == "initialize") => {
+                let number = self.begin(&open.caller, now).map_err(refuse)?;
+                open.named = self.sessions.get(&number).map(|kept| Arc::clone(&kept.name));
+                number
+            }
+            // What cannot be read is answered as such; nothing else is served without a session.
+            None if message.is_none() && !is_batch => STATELESS,
+            None => return Err(refuse(RpcError::invalid_request("Mcp-Session-Id is missing: initialize first"))),
+        };
+        open.session = number;
+        let begins = open.named.is_some();
+        self.open.insert(exchange, open);
+        if let Some(session) = self.session(number) {
+            session.handle_message(Lane(exchange.0), request.body, now);
+            let failed = begins && session.version().is_none();
+            self.drain(number, now);
+            if failed {
+                self.end(number);
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, exchange: Exchange, caller: &str, headers: Headers<'_>) -> Result<(), Refusal> {
+        let refuse = |error: RpcError| (None, error);
+        let name = headers
+            .get("mcp-session-id")
+            .map_err(refuse)?
+            .ok_or_else(|| refuse(RpcError::invalid_request("Mcp-Session-Id is missing")))?;
+        let number =
+            self.find(name, caller).ok_or_else(|| refuse(RpcError::invalid_request("no such session").at(404)))?;
+        self.end(number);
+        self.respond(exchange, Response { status: 204, headers: Vec::new(), body: Vec::new() });
+        Ok(())
+    }
+
+    /// Begins a session, if need be in the place of the one that was idle for longest.
+    fn begin(&mut self, caller: &Arc<str>, now: Duration) -> Result<u64, RpcError> {
+        if self.sessions.len() >= self.config.max_sessions {
+            let idle = self.sessions.iter().filter(|(_, kept)| kept.session.in_flight() == 0);
+            match idle.min_by_key(|(_, kept)| kept.seen).map(|(number, _)| *number) {
+                Some(number) => self.end(number),
+                None => return Err(RpcError::new(-32603, "OVERLOADED: too many sessions are busy").at(503)),
+            }
+        }
+        let number = self.number();
+        let session = Session::new(Config { eras: Eras::Legacy, ..self.config.session.clone() }, (self.make)());
+        let name = self.names.name(32).into();
+        self.sessions.insert(number, Kept { session, name, caller: Arc::clone(caller), seen: now });
+        Ok(number)
+    }
+
+    fn end(&mut self, number: u64) {
+        let Some(kept) = self.sessions.get_mut(&number) else { return };
+        kept.session.close();
+        let seen = kept.seen;
+        self.drain(number, seen);
+        if let Some(kept) = self.sessions.remove(&number) {
+            self.out.push_back(HttpOutput::Ended { session: kept.name, caller: kept.caller });
+        }
+    }
+
+    fn find(&self, name: &str, caller: &str) -> Option<u64> {
+        let mine = |kept: &Kept<P>| *kept.name == *name && *kept.caller == *caller;
+        self.sessions.iter().find(|(_, kept)| mine(kept)).map(|(number, _)| *number)
+    }
+
+    fn session(&mut self, number: u64) -> Option<&mut Session<P>> {
+        match number {
+            STATELESS => Some(&mut self.stateless),
+            number => self.sessions.get_mut(&number).map(|kept| &mut kept.session),
+        }
+    }
+
+    /// Turns what a session wants into what the door is to do.
+    fn drain(&mut self, number: u64, now: Duration) {
+        if let Some(kept) = self.sessions.get_mut(&number) {
+            kept.seen = kept.seen.max(now);
+        }
+        while let Some(output) = self.session(number).and_then(Session::poll_output) {
+            let key = |call| CallKey { session: number, call };
+            match output {
+                Output::Send { lane, message, kind: Sent::Reply(status) } => self.reply(Exchange(lane.0), message, status),
+                Output::Send { lane, message, kind: Sent::Notice } => self.notice(Exchange(lane.0), &message),
+                Output::Silent { lane } => self.silent(Exchange(lane.0)),
+                Output::Call { call, lane, request } => {
+                    let caller = self.open.get(&Exchange(lane.0)).map(|open| Arc::clone(&open.caller));
+                    let session = self.sessions.get(&number).map(|kept| Arc::clone(&kept.name));
+                    let caller = caller.unwrap_or_else(|| "".into());
+                    self.out.push_back(HttpOutput::Call { key: key(call), caller, session, request });
+                }
+                Output::Cancel { call } => self.out.push_back(HttpOutput::Cancel { key: key(call) }),
+                Output::Save { call, file } => self.out.push_back(HttpOutput::Save { key: key(call), file }),
+                Output::Told { call, ask, answer } => {
+                    self.out.push_back(HttpOutput::Told { key: key(call), ask, answer });
+                }
+            }
+        }
+    }
+
+    fn reply(&mut self, exchange: Exchange, message: Vec<u8>, status: u16) {
+        let Some(open) = self.open.get(&exchange) else { return };
+        // A refusal keeps its status, so it is never a stream that has not begun.
+        if !open.begun && (open.json || status != 200) {
+            let Some(open) = self.open.remove(&exchange) else { return };
+            let mut headers = vec![json_type()];
+            headers.extend(open.named.map(|name| ("Mcp-Session-Id", name.to_string())));
+            return self.respond(exchange, Response { status, headers, body: message });
+        }
+        self.event(exchange, &message);
+        self.open.remove(&exchange);
+        self.out.push_back(HttpOutput::End { exchange });
+    }
+
+    fn notice(&mut self, exchange: Exchange, message: &[u8]) {
+        if self.open.get(&exchange).is_some_and(|open| open.events) {
+            self.event(exchange, message);
+        }
+    }
+
+    fn event(&mut self, exchange: Exchange, message: &[u8]) {
+        let Some(open) = self.open.get_mut(&exchange) else { return };
+        if !std::mem::replace(&mut open.begun, true) {
+            let mut headers = vec![
+                ("Content-Type", "text/event-stream".to_owned()),
+                ("Cache-Control", "no-cache".to_owned()),
+                ("X-Accel-Buffering", "no".to_owned()),
+            ];
+            headers.extend(open.named.as_ref().map(|name| ("Mcp-Session-Id", name.to_string())));
+            self.out.push_back(HttpOutput::Begin { exchange, headers });
+        }
+        let mut data = b"event: message\ndata: ".to_vec();
+        data.extend_from_slice(message);
+        data.extend_from_slice(b"\n\n");
+        self.out.push_back(HttpOutput::Event { exchange, data });
+    }
+
+    /// Nothing comes for this request (any more).
+    fn silent(&mut self, exchange: Exchange) {
+        let Some(open) = self.open.remove(&exchange) else { return };
+        if open.begun {
+            self.out.push_back(HttpOutput::End { exchange });
+        } else {
+            self.respond(exchange, Response { status: 202, headers: Vec::new(), body: Vec::new() });
+        }
+    }
+
+    fn respond(&mut self, exchange: Exchange, response: Response) {
+        self.out.push_back(HttpOutput::Respond { exchange, response });
+    }
+
+    fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+}
+
+/// Why a request was refused, and its id where one was read.
+type Refusal = (Option<String>, RpcError);
+
+impl<P: Provider> Kept<P> {
+    fn expires(&self, idle: Duration) -> Option<Duration> {
+        (self.session.in_flight() == 0).then(|| self.seen.saturating_add(idle))
+    }
+}
+
+impl<P: Provider> fmt::Debug for Front<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Front").field("sessions", &self.sessions.len()).field("open", &self.open.len()).finish()
+    }
+}
+
+fn json_type() -> (&'static str, String) {
+    ("Content-Type", "application/json".to_owned())
+}
