@@ -89,7 +89,9 @@ pub(crate) fn origin(url: &str) -> String {
     let plain = |text: &str| {
         !text.is_empty()
             && text.len() <= 253
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']'))
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']'))
     };
     if plain(scheme) && plain(host) && !host.contains("[[") {
         format!("{scheme}://{host}")
@@ -148,7 +150,8 @@ fn is_bracket(char: char) -> bool {
 
 /// Whether text begins like one of our marks, whatever its brackets and spaces.
 fn looks_like_mark(text: &str) -> bool {
-    let inner = text.trim_start_matches(|char| is_bracket(char) || char == '/' || char == '／' || char == ' ');
+    let inner =
+        text.trim_start_matches(|char| is_bracket(char) || char == '/' || char == '／' || char == ' ');
     let brackets = text.chars().take_while(|char| is_bracket(*char)).count();
     let doubled = brackets > 1 || text.starts_with(['⟦', '〚']);
     doubled && inner.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("page"))
@@ -161,14 +164,29 @@ fn is_hidden(char: char, previous: char) -> bool {
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' => true,
         // Joiners shape scripts and emoji: one after something that is no ASCII stands, others hide something.
         '\u{200c}' | '\u{200d}' => previous.is_ascii() || is_joiner(previous),
-        '\u{fe00}'..='\u{fe0f}' => is_joiner(previous) || (previous.is_ascii() && !matches!(previous, '0'..='9' | '#' | '*')),
+        '\u{fe00}'..='\u{fe0f}' => {
+            is_joiner(previous) || (previous.is_ascii() && !matches!(previous, '0'..='9' | '#' | '*'))
+        }
         // Bidirectional controls.
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
         // Zero width, invisible operators, deprecated format characters, annotation, byte order mark.
-        '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{fff0}'..='\u{fffb}' | '\u{feff}' => true,
+        '\u{200b}'
+        | '\u{2060}'..='\u{2065}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{feff}' => true,
         // Fillers and other blanks that take part in no text worth reading.
-        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}'
-        | '\u{ffa0}' | '\u{1d173}'..='\u{1d17a}' | '\u{1bca0}'..='\u{1bca3}' => true,
+        '\u{34f}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{2800}'
+        | '\u{3164}'
+        | '\u{ffa0}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{1bca0}'..='\u{1bca3}' => true,
         // Tag characters and the supplementary variation selectors: text smuggled in beside the visible one.
         '\u{e0000}'..='\u{e0fff}' => true,
         _ => false,

@@ -92,7 +92,9 @@ impl<'a> Message<'a> {
         let params = match envelope.params.map(RawValue::get) {
             None => "{}",
             Some(raw) if raw.starts_with('{') => raw,
-            Some(_) => return Err(Malformed { id, error: RpcError::invalid_params("params must be an object") }),
+            Some(_) => {
+                return Err(Malformed { id, error: RpcError::invalid_params("params must be an object") });
+            }
         };
         Ok(match id {
             Some(id) => Self::Request { id, method, params },

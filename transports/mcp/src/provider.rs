@@ -94,13 +94,21 @@ pub struct SaveFile {
 }
 
 impl SaveFile {
-    pub(crate) fn new(mime: String, extension: &'static str, frame: Vec<u8>, span: std::ops::Range<usize>) -> Self {
+    pub(crate) fn new(
+        mime: String,
+        extension: &'static str,
+        frame: Vec<u8>,
+        span: std::ops::Range<usize>,
+    ) -> Self {
         Self { mime, extension, frame, span }
     }
 
     /// The content as it came: base64.
     pub fn base64(&self) -> &str {
-        self.frame.get(self.span.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+        self.frame
+            .get(self.span.clone())
+            .and_then(|bytes| std::str::from_utf8(bytes).ok())
+            .unwrap_or_default()
     }
 
     /// The content; `None` if it is no base64.

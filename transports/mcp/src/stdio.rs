@@ -219,7 +219,10 @@ impl<'b, R, W, B> Driver<'b, R, W, B> {
 fn is_gone(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::WriteZero | io::ErrorKind::ConnectionAborted
+        io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::WriteZero
+            | io::ErrorKind::ConnectionAborted
     )
 }
 

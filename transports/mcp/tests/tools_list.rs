@@ -6,8 +6,10 @@ const CATALOGUE: &str = include_str!("../../../catalogue/methods.json");
 #[test]
 fn measure() {
     for set in ["core", "all"] {
-    let t = Tools::new(CATALOGUE, &ToolSet::parse(set)).unwrap();
-    println!("{set}: {} tools {} bytes {} each", t.len(), t.bytes(), t.bytes()/t.len());
-    for (n,s) in t.sizes() { println!("  {s} {n}"); }
+        let t = Tools::new(CATALOGUE, &ToolSet::parse(set)).unwrap();
+        println!("{set}: {} tools {} bytes {} each", t.len(), t.bytes(), t.bytes() / t.len());
+        for (n, s) in t.sizes() {
+            println!("  {s} {n}");
+        }
     }
 }

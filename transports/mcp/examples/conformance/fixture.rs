@@ -5,7 +5,9 @@ use std::hash::BuildHasher as _;
 use std::sync::LazyLock;
 
 use bridge_mcp::Version;
-use bridge_mcp::provider::{About, Answer, Body, BridgeCall, Cache, Outcome, Provider, Reply, Request, RpcError};
+use bridge_mcp::provider::{
+    About, Answer, Body, BridgeCall, Cache, Outcome, Provider, Reply, Request, RpcError,
+};
 use serde_json::{Value, json};
 
 pub(crate) const PNG: &str =
@@ -14,18 +16,33 @@ const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA="
 
 /// Tools without steps of their own in time.
 const AT_ONCE: &[&str] = &[
-    "test_simple_text", "test_image_content", "test_audio_content", "test_embedded_resource",
-    "test_multiple_content_types", "test_error_handling", "test_missing_capability", "test_streaming_elicitation",
-    "test_input_required_result_elicitation", "test_input_required_result_sampling",
-    "test_input_required_result_list_roots", "test_input_required_result_request_state",
-    "test_input_required_result_multiple_inputs", "test_input_required_result_multi_round",
-    "test_input_required_result_tampered_state", "test_input_required_result_capabilities",
+    "test_simple_text",
+    "test_image_content",
+    "test_audio_content",
+    "test_embedded_resource",
+    "test_multiple_content_types",
+    "test_error_handling",
+    "test_missing_capability",
+    "test_streaming_elicitation",
+    "test_input_required_result_elicitation",
+    "test_input_required_result_sampling",
+    "test_input_required_result_list_roots",
+    "test_input_required_result_request_state",
+    "test_input_required_result_multiple_inputs",
+    "test_input_required_result_multi_round",
+    "test_input_required_result_tampered_state",
+    "test_input_required_result_capabilities",
 ];
 
 /// Tools whose steps `steps.rs` takes.
 const IN_STEPS: &[&str] = &[
-    "test_tool_with_logging", "test_logging_tool", "test_tool_with_progress", "test_sampling", "test_elicitation",
-    "test_elicitation_sep1034_defaults", "test_elicitation_sep1330_enums",
+    "test_tool_with_logging",
+    "test_logging_tool",
+    "test_tool_with_progress",
+    "test_sampling",
+    "test_elicitation",
+    "test_elicitation_sep1034_defaults",
+    "test_elicitation_sep1330_enums",
 ];
 
 #[derive(Clone, Debug)]
@@ -40,7 +57,12 @@ impl Provider for Fixture {
         } else {
             r#"{"tools":{},"prompts":{},"resources":{"subscribe":true},"completions":{},"logging":{}}"#
         };
-        About { name: "bridge-mcp-fixture", version: env!("CARGO_PKG_VERSION"), capabilities, instructions: "" }
+        About {
+            name: "bridge-mcp-fixture",
+            version: env!("CARGO_PKG_VERSION"),
+            capabilities,
+            instructions: "",
+        }
     }
 
     fn request(&mut self, request: &Request<'_>) -> Reply<()> {
@@ -144,7 +166,9 @@ fn call(params: &Value, request: &Request<'_>) -> Reply<()> {
     match name {
         "test_simple_text" => done(text("This is a simple text response for testing.")),
         "test_image_content" => done(json!({"content": [image]})),
-        "test_audio_content" => done(json!({"content": [{"type": "audio", "data": WAV, "mimeType": "audio/wav"}]})),
+        "test_audio_content" => {
+            done(json!({"content": [{"type": "audio", "data": WAV, "mimeType": "audio/wav"}]}))
+        }
         "test_embedded_resource" => done(json!({"content": [{"type": "resource", "resource": {
             "uri": "test://embedded-resource", "mimeType": "text/plain", "text": "This is an embedded resource content."
         }}]})),
@@ -190,20 +214,30 @@ fn input(name: &str, params: &Value, request: &Request<'_>) -> Reply<()> {
             done(text(&params["inputResponses"]["capital_question"]["content"]["text"].to_string()))
         }
         "sampling" => wanted(ask_capital, None),
-        "list_roots" if given("client_roots") => done(text(&params["inputResponses"]["client_roots"].to_string())),
+        "list_roots" if given("client_roots") => {
+            done(text(&params["inputResponses"]["client_roots"].to_string()))
+        }
         "list_roots" => wanted(ask_roots, None),
-        "request_state" | "tampered_state" | "multi_round" | "multiple_inputs" if state.is_some_and(|state| !is_signed(state)) => {
+        "request_state" | "tampered_state" | "multi_round" | "multiple_inputs"
+            if state.is_some_and(|state| !is_signed(state)) =>
+        {
             Reply::Fail(RpcError::invalid_params("requestState is not ours"))
         }
         "request_state" | "tampered_state" if given("confirm") && state.is_some() => done(text("state-ok")),
         "request_state" | "tampered_state" => wanted(confirm, Some("asked")),
-        "multi_round" if given("step2") && state == Some(&sign("round-2")) => done(text("both steps are done")),
+        "multi_round" if given("step2") && state == Some(&sign("round-2")) => {
+            done(text("both steps are done"))
+        }
         "multi_round" if given("step1") && state == Some(&sign("round-1")) => {
             let ask = elicit("Step 2: What is your favorite color?", "color", "string");
             wanted(json!({ "step2": ask }), Some("round-2"))
         }
-        "multi_round" => wanted(json!({"step1": elicit("Step 1: What is your name?", "name", "string")}), Some("round-1")),
-        "multiple_inputs" if given("user_name") && given("greeting") && given("client_roots") && state.is_some() => {
+        "multi_round" => {
+            wanted(json!({"step1": elicit("Step 1: What is your name?", "name", "string")}), Some("round-1"))
+        }
+        "multiple_inputs"
+            if given("user_name") && given("greeting") && given("client_roots") && state.is_some() =>
+        {
             done(text("all three came"))
         }
         "multiple_inputs" => {
@@ -280,21 +314,25 @@ fn prompt(params: &Value) -> Reply<()> {
             json!([text(&format!("Prompt with arguments: arg1='{one}', arg2='{two}'"))])
         }
         "test_prompt_with_embedded_resource" => json!([
-            says(json!({"type": "resource", "resource": {"uri": argument("resourceUri"), "mimeType": "text/plain",
-                "text": "Embedded resource content for testing."}})),
+            says(
+                json!({"type": "resource", "resource": {"uri": argument("resourceUri"), "mimeType": "text/plain",
+                "text": "Embedded resource content for testing."}})
+            ),
             text("Please process the embedded resource above."),
         ]),
         "test_prompt_with_image" => json!([
             says(json!({"type": "image", "data": PNG, "mimeType": "image/png"})),
             text("Please analyze the image above."),
         ]),
-        "test_input_required_result_prompt" => match params["inputResponses"]["user_context"]["content"]["context"].as_str() {
-            Some(context) => json!([text(&format!("Context: {context}"))]),
-            None => {
-                let ask = elicit("What context should the prompt use?", "context", "string");
-                return wanted(json!({ "user_context": ask }), None);
+        "test_input_required_result_prompt" => {
+            match params["inputResponses"]["user_context"]["content"]["context"].as_str() {
+                Some(context) => json!([text(&format!("Context: {context}"))]),
+                None => {
+                    let ask = elicit("What context should the prompt use?", "context", "string");
+                    return wanted(json!({ "user_context": ask }), None);
+                }
             }
-        },
+        }
         _ => return Reply::Fail(RpcError::invalid_params("no such prompt")),
     };
     done(json!({ "messages": messages }))
@@ -328,7 +366,9 @@ fn read(params: &Value, version: Version) -> Reply<()> {
         }
         _ => {
             let code = if version.is_modern() { RpcError::INVALID_PARAMS } else { -32002 };
-            return Reply::Fail(RpcError::new(code, "Resource not found").with_data(json!({"uri": uri}).to_string()));
+            return Reply::Fail(
+                RpcError::new(code, "Resource not found").with_data(json!({"uri": uri}).to_string()),
+            );
         }
     };
     list("contents", json!([content]))

@@ -129,13 +129,16 @@ fn main() -> io::Result<()> {
 async fn serve(server: Rc<Server>, mut stream: TcpStream) {
     let Ok(Some(request)) = read(&mut stream).await else { return };
     if !request.is_local() {
-        let _ = stream.write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
+        let _ = stream
+            .write_all(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            .await;
         return;
     }
     let (sender, receiver) = unbounded();
     let headers: Vec<(&str, &str)> =
         request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let http = HttpRequest { method: &request.method, headers: &headers, body: &request.body, caller: "suite" };
+    let http =
+        HttpRequest { method: &request.method, headers: &headers, body: &request.body, caller: "suite" };
     let exchange = {
         let now = server.now();
         let exchange = server.front.borrow_mut().handle_request(&http, now);
@@ -153,7 +156,8 @@ async fn answer(stream: &mut TcpStream, pieces: &Receiver<Piece>) -> io::Result<
     while let Ok(piece) = pieces.recv().await {
         match piece {
             Piece::Whole(response) => {
-                let mut head = format!("HTTP/1.1 {} -\r\nContent-Length: {}\r\n", response.status, response.body.len());
+                let mut head =
+                    format!("HTTP/1.1 {} -\r\nContent-Length: {}\r\n", response.status, response.body.len());
                 add(&mut head, &response.headers);
                 stream.write_all(head.as_bytes()).await?;
                 stream.write_all(&response.body).await?;

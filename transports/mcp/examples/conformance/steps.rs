@@ -37,7 +37,8 @@ async fn progress(server: &Rc<Server>, key: CallKey) -> Value {
 
 async fn logging(server: &Rc<Server>, key: CallKey, params: &Value) -> Value {
     // A stateless client gets log messages only where it asked for them in this very request.
-    let wanted = params["modern"] != true || params["_meta"].get("io.modelcontextprotocol/logLevel").is_some();
+    let wanted =
+        params["modern"] != true || params["_meta"].get("io.modelcontextprotocol/logLevel").is_some();
     for words in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
         if wanted {
             let message = json!({"level": "info", "logger": "fixture", "data": words}).to_string();

@@ -15,7 +15,8 @@ pub(super) struct Headers<'a>(pub(super) &'a [(&'a str, &'a str)]);
 impl<'a> Headers<'a> {
     /// A header's value; `Err` where it comes more than once with different values.
     pub(super) fn get(self, name: &str) -> Result<Option<&'a str>, RpcError> {
-        let mut found = self.0.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim());
+        let mut found =
+            self.0.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim());
         let first = found.next();
         match found.find(|other| Some(*other) != first) {
             Some(_) => Err(mismatch(&format!("{name} comes more than once"))),
@@ -85,7 +86,9 @@ pub(super) fn check_modern(headers: Headers<'_>, message: &Message<'_>) -> Resul
 }
 
 fn meta_version(message: Option<&Message<'_>>) -> Option<String> {
-    let (Message::Request { params, .. } | Message::Notification { params, .. }) = message? else { return None };
+    let (Message::Request { params, .. } | Message::Notification { params, .. }) = message? else {
+        return None;
+    };
     Meta::of(params).ok()?.version.map(std::borrow::Cow::into_owned)
 }
 

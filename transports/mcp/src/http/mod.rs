@@ -215,7 +215,11 @@ impl<P: Provider> Front<P> {
             "POST" => self.post(exchange, request, headers, now),
             "DELETE" => self.delete(exchange, request.caller, headers),
             _ => {
-                let response = Response { status: 405, headers: vec![("Allow", "POST, DELETE".to_owned())], body: Vec::new() };
+                let response = Response {
+                    status: 405,
+                    headers: vec![("Allow", "POST, DELETE".to_owned())],
+                    body: Vec::new(),
+                };
                 self.respond(exchange, response);
                 Ok(())
             }
@@ -276,7 +280,14 @@ impl<P: Provider> Front<P> {
     // ---- commands about a call under way
 
     /// Says how far a call is.
-    pub fn progress(&mut self, key: CallKey, progress: f64, total: Option<f64>, message: Option<&str>, now: Duration) {
+    pub fn progress(
+        &mut self,
+        key: CallKey,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<&str>,
+        now: Duration,
+    ) {
         if let Some(session) = self.session(key.session) {
             session.progress(key.call, progress, total, message);
             self.drain(key.session, now);
@@ -362,9 +373,9 @@ impl<P: Provider> Front<P> {
         }
 
         let number = match headers.get("mcp-session-id").map_err(refuse)? {
-            Some(name) => self
-                .find(name, request.caller)
-                .ok_or_else(|| refuse(RpcError::invalid_request("no such session: initialize again").at(404)))?,
+            Some(name) => self.find(name, request.caller).ok_or_else(|| {
+                refuse(RpcError::invalid_request("no such session: initialize again").at(404))
+            })?,
             None if matches!(&message, Some(Message::Request { method, .. }) if method == "initialize") => {
                 let number = self.begin(&open.caller, now).map_err(refuse)?;
                 open.named = self.sessions.get(&number).map(|kept| Arc::clone(&kept.name));
@@ -372,7 +383,9 @@ impl<P: Provider> Front<P> {
             }
             // What cannot be read is answered as such; nothing else is served without a session.
             None if message.is_none() && !is_batch => STATELESS,
-            None => return Err(refuse(RpcError::invalid_request("Mcp-Session-Id is missing: initialize first"))),
+            None => {
+                return Err(refuse(RpcError::invalid_request("Mcp-Session-Id is missing: initialize first")));
+            }
         };
         open.session = number;
         let begins = open.named.is_some();
@@ -394,8 +407,9 @@ impl<P: Provider> Front<P> {
             .get("mcp-session-id")
             .map_err(refuse)?
             .ok_or_else(|| refuse(RpcError::invalid_request("Mcp-Session-Id is missing")))?;
-        let number =
-            self.find(name, caller).ok_or_else(|| refuse(RpcError::invalid_request("no such session").at(404)))?;
+        let number = self
+            .find(name, caller)
+            .ok_or_else(|| refuse(RpcError::invalid_request("no such session").at(404)))?;
         self.end(number);
         self.respond(exchange, Response { status: 204, headers: Vec::new(), body: Vec::new() });
         Ok(())
@@ -411,7 +425,8 @@ impl<P: Provider> Front<P> {
             }
         }
         let number = self.number();
-        let session = Session::new(Config { eras: Eras::Legacy, ..self.config.session.clone() }, (self.make)());
+        let session =
+            Session::new(Config { eras: Eras::Legacy, ..self.config.session.clone() }, (self.make)());
         let name = self.names.name(32).into();
         self.sessions.insert(number, Kept { session, name, caller: Arc::clone(caller), seen: now });
         Ok(number)
@@ -447,7 +462,9 @@ impl<P: Provider> Front<P> {
         while let Some(output) = self.session(number).and_then(Session::poll_output) {
             let key = |call| CallKey { session: number, call };
             match output {
-                Output::Send { lane, message, kind: Sent::Reply(status) } => self.reply(Exchange(lane.0), message, status),
+                Output::Send { lane, message, kind: Sent::Reply(status) } => {
+                    self.reply(Exchange(lane.0), message, status)
+                }
                 Output::Send { lane, message, kind: Sent::Notice } => self.notice(Exchange(lane.0), &message),
                 Output::Silent { lane } => self.silent(Exchange(lane.0)),
                 Output::Call { call, lane, request } => {
@@ -533,7 +550,10 @@ impl<P: Provider> Kept<P> {
 
 impl<P: Provider> fmt::Debug for Front<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Front").field("sessions", &self.sessions.len()).field("open", &self.open.len()).finish()
+        f.debug_struct("Front")
+            .field("sessions", &self.sessions.len())
+            .field("open", &self.open.len())
+            .finish()
     }
 }
 

@@ -177,7 +177,11 @@ impl<P: Provider> Session<P> {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return self.fail(to, None, &RpcError::parse());
         };
-        if text.trim_ascii_start().starts_with('[') { self.batch(lane, text, now) } else { self.one(to, text, now) }
+        if text.trim_ascii_start().starts_with('[') {
+            self.batch(lane, text, now)
+        } else {
+            self.one(to, text, now)
+        }
     }
 
     /// A message larger than [`Config::max_message`] came and was thrown away.
@@ -345,7 +349,14 @@ impl<P: Provider> Session<P> {
         }
     }
 
-    fn request(&mut self, to: To, id: &str, method: &str, params: &str, now: Duration) -> Result<(), RpcError> {
+    fn request(
+        &mut self,
+        to: To,
+        id: &str,
+        method: &str,
+        params: &str,
+        now: Duration,
+    ) -> Result<(), RpcError> {
         if self.flights.values().any(|flight| *flight.id == *id && self.same_client(flight.to, to)) {
             return Err(RpcError::invalid_request("this id is still in use"));
         }
@@ -368,7 +379,8 @@ impl<P: Provider> Session<P> {
             Reply::Unknown => return Err(RpcError::method_not_found()),
             Reply::Call { call: request, keep } => {
                 if self.flights.len() >= self.config.max_in_flight {
-                    let text = format!("OVERLOADED: {} calls are under way; wait for one", self.flights.len());
+                    let text =
+                        format!("OVERLOADED: {} calls are under way; wait for one", self.flights.len());
                     return Err(RpcError::new(-32603, text));
                 }
                 let call = CallId(self.number());
@@ -408,9 +420,15 @@ impl<P: Provider> Session<P> {
         match (method, version.is_modern()) {
             ("server/discover", true) => {
                 let about = self.provider.about(version);
-                Ok(Some(wire::discovered(&about).cached(crate::provider::Cache { ttl_ms: 3_600_000, public: true })))
+                Ok(Some(
+                    wire::discovered(&about)
+                        .cached(crate::provider::Cache { ttl_ms: 3_600_000, public: true }),
+                ))
             }
-            ("initialize" | "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe", true)
+            (
+                "initialize" | "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe",
+                true,
+            )
             | ("server/discover", false) => Err(RpcError::method_not_found()),
             ("initialize", false) => self.initialize(params).map(Some),
             ("ping" | "logging/setLevel", false) => Ok(Some(Body::new(""))),

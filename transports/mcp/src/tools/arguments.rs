@@ -58,6 +58,7 @@ fn with_targets(tool: &Tool, arguments: &str) -> Result<Option<String>, RpcError
 /// A snapshot's name for an element, with or without `ref=` before it.
 fn reference(text: &str) -> Option<&str> {
     let name = text.strip_prefix("ref=").unwrap_or(text);
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':'));
+    let plain =
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':'));
     (plain && (name.len() < text.len() || name.starts_with("backend-"))).then_some(name)
 }

@@ -35,7 +35,9 @@ pub(super) fn fault(code: &str, text: &str, maybe_executed: bool) -> Body {
 pub(super) fn lost(reason: &str) -> Body {
     let text = clean(reason, MAX_TEXT).replace(['\n', '\t'], " ");
     let next = "Next: see whether the daemon runs (bridged status).";
-    let text = format!("DISCONNECTED: the bridge did not answer: {text}\n{next}\nRetry the same call: not yet: it may have taken effect, so look at the page first.");
+    let text = format!(
+        "DISCONNECTED: the bridge did not answer: {text}\n{next}\nRetry the same call: not yet: it may have taken effect, so look at the page first."
+    );
     Body::new(text_members(&text, true))
 }
 
@@ -44,12 +46,16 @@ fn advice(code: &str) -> (Retry, &'static str) {
     match code {
         "NO_EXTENSION" => (Retry::After, "ask the user to open the browser that has the extension."),
         "NO_SUCH_BROWSER" => (Retry::No, "take a browser_id from list_browsers, or leave it out."),
-        "EXTENSION_DISCONNECTED" | "EXTENSION_REPLACED" => (Retry::Later, "wait a few seconds: the extension reconnects."),
+        "EXTENSION_DISCONNECTED" | "EXTENSION_REPLACED" => {
+            (Retry::Later, "wait a few seconds: the extension reconnects.")
+        }
         "TIMEOUT" => (Retry::After, "see what the page shows; give a larger timeout if it is only slow."),
         "CANCELLED" => (Retry::Later, "nothing: it was called off."),
         "OVERLOADED" => (Retry::Later, "wait for calls under way."),
         "TOO_LARGE" => (Retry::No, "ask for less: a selector, fewer nodes, a smaller picture."),
-        "PAUSED" => (Retry::After, "stop, and tell the user that they paused the bridge; only they can end that."),
+        "PAUSED" => {
+            (Retry::After, "stop, and tell the user that they paused the bridge; only they can end that.")
+        }
         "PERMISSION_DENIED" => (Retry::No, "do without it, or tell the user which permission is missing."),
         "DENIED_BY_USER" => (Retry::No, "the user said no: ask them how to go on."),
         "UNAUTHORIZED" | "AUTH_FAILED" | "NOT_PAIRED" | "INVALID_HELLO" => {
@@ -57,11 +63,15 @@ fn advice(code: &str) -> (Retry, &'static str) {
         }
         "INVALID_REQUEST" | "INVALID_PARAMS" => (Retry::No, "correct the arguments."),
         "UNKNOWN_METHOD" => (Retry::No, "use another tool: the extension may be older than the bridge."),
-        "PAGE_BLOCKED" => (Retry::After, "a dialog or a busy script holds the tab: handle_dialog, or work in another tab."),
+        "PAGE_BLOCKED" => {
+            (Retry::After, "a dialog or a busy script holds the tab: handle_dialog, or work in another tab.")
+        }
         "DIALOG_OPEN" => (Retry::After, "answer the dialog with handle_dialog."),
         "TAB_NOT_FOUND" => (Retry::No, "take a tab_id from list_tabs, or open one with new_tab."),
         "ELEMENT_NOT_FOUND" => (Retry::No, "read the page again and take a target that it shows."),
-        "ELEMENT_NOT_ACTIONABLE" => (Retry::After, "look at what covers or disables it: scroll, close it, or wait_for."),
+        "ELEMENT_NOT_ACTIONABLE" => {
+            (Retry::After, "look at what covers or disables it: scroll, close it, or wait_for.")
+        }
         "STALE_REF" => (Retry::No, "read the page again: the element behind this ref is gone."),
         "NAVIGATION_FAILED" => (Retry::After, "check the address; the site may be down."),
         "RESTRICTED_PAGE" => (Retry::No, "browsers let no extension work on this page: navigate elsewhere."),

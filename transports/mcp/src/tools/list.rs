@@ -5,7 +5,15 @@ use crate::json::{Json, quote};
 
 /// Writes that add something but destroy nothing.
 const ADDITIVE: &[&str] = &[
-    "new_tab", "activate_tab", "navigate", "go_back", "go_forward", "scroll", "hover", "wait_for", "get_page_markdown",
+    "new_tab",
+    "activate_tab",
+    "navigate",
+    "go_back",
+    "go_forward",
+    "scroll",
+    "hover",
+    "wait_for",
+    "get_page_markdown",
     "screenshot",
 ];
 
@@ -148,8 +156,11 @@ fn tool(method: &Json, defs: &Json) -> Tool {
     let shown = |(key, schema): &&(String, Json)| {
         !LEFT_OUT.contains(&key.as_str()) && !member(schema, "description").starts_with(OLDER)
     };
-    let mut parts: Vec<(String, Json)> =
-        properties.iter().filter(shown).map(|(key, schema)| (key.clone(), property(key, schema, defs, 0))).collect();
+    let mut parts: Vec<(String, Json)> = properties
+        .iter()
+        .filter(shown)
+        .map(|(key, schema)| (key.clone(), property(key, schema, defs, 0)))
+        .collect();
     if matches!(scope, "page" | "tab") && !parts.iter().any(|(key, _)| key == "tab_id") {
         parts.push(("tab_id".to_owned(), typed("integer")));
     }
@@ -179,7 +190,8 @@ fn property(name: &str, schema: &Json, defs: &Json, depth: usize) -> Json {
     if name == "timeout" {
         return typed("integer");
     }
-    let reference = schema.get("$ref").and_then(Json::text).and_then(|reference| reference.strip_prefix("#/defs/"));
+    let reference =
+        schema.get("$ref").and_then(Json::text).and_then(|reference| reference.strip_prefix("#/defs/"));
     if reference == Some("target") {
         return described("string", TARGET);
     }
@@ -199,10 +211,18 @@ fn property(name: &str, schema: &Json, defs: &Json, depth: usize) -> Json {
             }
             "items" => property("", value, defs, depth + 1),
             "properties" => Json::Object(
-                value.members().iter().map(|(key, inner)| (key.clone(), property(key, inner, defs, depth + 1))).collect(),
+                value
+                    .members()
+                    .iter()
+                    .map(|(key, inner)| (key.clone(), property(key, inner, defs, depth + 1)))
+                    .collect(),
             ),
-            "oneOf" => Json::Array(value.elements().iter().map(|inner| property("", inner, defs, depth + 1)).collect()),
-            "additionalProperties" if matches!(value, Json::Object(_)) => property("", value, defs, depth + 1),
+            "oneOf" => Json::Array(
+                value.elements().iter().map(|inner| property("", inner, defs, depth + 1)).collect(),
+            ),
+            "additionalProperties" if matches!(value, Json::Object(_)) => {
+                property("", value, defs, depth + 1)
+            }
             _ => continue,
         };
         if !matches!(&kept, Json::Array(elements) if elements.is_empty()) {

@@ -124,7 +124,9 @@ impl Provider for BridgeTools {
         match request.method {
             "tools/list" => match shape::cursor(request.params) {
                 Some(_) => Reply::Fail(RpcError::invalid_params("no such cursor: the list has one page")),
-                None => Reply::Done(Body::new(self.tools.list()).cached(Cache { ttl_ms: 300_000, public: true })),
+                None => {
+                    Reply::Done(Body::new(self.tools.list()).cached(Cache { ttl_ms: 300_000, public: true }))
+                }
             },
             "tools/call" => self.call(request).unwrap_or_else(Reply::Fail),
             _ => Reply::Unknown,
@@ -157,7 +159,11 @@ impl Provider for BridgeTools {
                 text.push_str(path);
                 shape::text_body(&text)
             }
-            Err(reason) => fault::fault("TOO_LARGE", &format!("too large to send inline, and not saved: {reason}"), false),
+            Err(reason) => fault::fault(
+                "TOO_LARGE",
+                &format!("too large to send inline, and not saved: {reason}"),
+                false,
+            ),
         }
     }
 

@@ -25,7 +25,8 @@ pub(super) fn picture(frame: Vec<u8>, result: std::ops::Range<usize>, config: &T
         #[serde(default)]
         height: Option<Json>,
     }
-    let text = frame.get(result.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default();
+    let text =
+        frame.get(result.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default();
     let Ok(facts) = serde_json::from_str::<Facts<'_>>(text) else {
         return Shaped::Body(fault::fault("INVALID_RESPONSE", "the answer holds no picture", false));
     };
@@ -38,7 +39,9 @@ pub(super) fn picture(frame: Vec<u8>, result: std::ops::Range<usize>, config: &T
         note.push_str(&format!("tab {tab}, "));
     }
     note.push_str(&url);
-    if let (Some(width), Some(height)) = (facts.width.and_then(|w| w.integer()), facts.height.and_then(|h| h.integer())) {
+    if let (Some(width), Some(height)) =
+        (facts.width.and_then(|w| w.integer()), facts.height.and_then(|h| h.integer()))
+    {
         note.push_str(&format!(", {width} x {height} px"));
     }
 
@@ -88,7 +91,8 @@ fn data_url(raw: &str) -> Option<(String, usize)> {
     let head = raw.get(..raw.len().min(128)).unwrap_or(raw);
     let comma = head.find(',')?;
     let mime = head.get(..comma)?.strip_prefix("\"data:")?.strip_suffix(";base64")?.replace("\\/", "/");
-    let sound = mime.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+' | b'.' | b'-'));
+    let sound =
+        mime.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+' | b'.' | b'-'));
     sound.then_some((mime, comma + 1))
 }
 

@@ -4,9 +4,30 @@ use std::fmt;
 
 /// The default set: what most tasks need, one way of doing each thing. Methods that a catalogue lacks are skipped.
 pub(crate) const CORE: &[&str] = &[
-    "list_tabs", "new_tab", "navigate", "go_back", "close_tab", "close_agent_window", "get_page_markdown", "snapshot",
-    "get_a11y_tree", "scrape", "screenshot", "click", "set_value", "press_key", "select_option", "check", "scroll",
-    "hover", "fill_form", "upload", "handle_dialog", "wait_for", "run_script", "batch",
+    "list_tabs",
+    "new_tab",
+    "navigate",
+    "go_back",
+    "close_tab",
+    "close_agent_window",
+    "get_page_markdown",
+    "snapshot",
+    "get_a11y_tree",
+    "scrape",
+    "screenshot",
+    "click",
+    "set_value",
+    "press_key",
+    "select_option",
+    "check",
+    "scroll",
+    "hover",
+    "fill_form",
+    "upload",
+    "handle_dialog",
+    "wait_for",
+    "run_script",
+    "batch",
 ];
 
 /// Of these pairs a default set holds the first and leaves the second out.
@@ -48,7 +69,12 @@ pub struct UnknownSet {
 
 impl fmt::Display for UnknownSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no such set of tools: {} (core, all, a method, or a group: {})", self.name, self.groups.join(", "))
+        write!(
+            f,
+            "no such set of tools: {} (core, all, a method, or a group: {})",
+            self.name,
+            self.groups.join(", ")
+        )
     }
 }
 

@@ -22,7 +22,13 @@ pub(super) enum Shaped {
 }
 
 /// Shapes the raw answer frame of a tool's method.
-pub(super) fn shape(tool: &Tool, frame: Vec<u8>, boundary: String, config: &ToolsConfig, version: Version) -> Shaped {
+pub(super) fn shape(
+    tool: &Tool,
+    frame: Vec<u8>,
+    boundary: String,
+    config: &ToolsConfig,
+    version: Version,
+) -> Shaped {
     #[derive(Deserialize)]
     struct Answer<'a> {
         success: bool,
@@ -94,7 +100,10 @@ fn page(result: &Json, main: Option<&str>, boundary: String, limit: usize, hint:
     let mut block = Block::new(boundary, &from, limit);
     let list = main.is_none().then(|| longest_list(result)).flatten();
     for (key, value) in result.members() {
-        if Some(key.as_str()) == main || list.is_some_and(|(name, _)| name == key) || *value == Json::Bool(false) {
+        if Some(key.as_str()) == main
+            || list.is_some_and(|(name, _)| name == key)
+            || *value == Json::Bool(false)
+        {
             continue;
         }
         match value {
@@ -108,7 +117,11 @@ fn page(result: &Json, main: Option<&str>, boundary: String, limit: usize, hint:
         let before = block.offered();
         block.text(text);
         let hint = if block.is_full() {
-            format!("The whole text has {all} bytes{}.{}{hint}", if before > 0 { " besides the lines above" } else { "" }, if hint.is_empty() { "" } else { " " })
+            format!(
+                "The whole text has {all} bytes{}.{}{hint}",
+                if before > 0 { " besides the lines above" } else { "" },
+                if hint.is_empty() { "" } else { " " }
+            )
         } else {
             String::new()
         };
@@ -118,7 +131,11 @@ fn page(result: &Json, main: Option<&str>, boundary: String, limit: usize, hint:
     let mut shown = 0;
     for element in elements {
         let mut line = String::new();
-        if element.get("role").is_some() { node(&mut line, element) } else { compact(element).write(&mut line) }
+        if element.get("role").is_some() {
+            node(&mut line, element)
+        } else {
+            compact(element).write(&mut line)
+        }
         line.push('\n');
         block.text(&line);
         if block.is_full() {
@@ -164,8 +181,12 @@ fn node(line: &mut String, node: &Json) {
         line.push(' ');
         match (key.as_str(), value) {
             ("states", states) => {
-                let words: Vec<&str> =
-                    states.elements().iter().filter_map(Json::text).filter(|state| *state != "enabled").collect();
+                let words: Vec<&str> = states
+                    .elements()
+                    .iter()
+                    .filter_map(Json::text)
+                    .filter(|state| *state != "enabled")
+                    .collect();
                 line.push_str(&words.join(" "));
             }
             (_, Json::Bool(true)) => line.push_str(key),
@@ -188,7 +209,9 @@ fn short_target(line: &mut String, target: &Json) {
     let first = target.get("index").is_none_or(|index| index.integer() == Some(0));
     match (text("by").unwrap_or("css"), text("value"), text("name")) {
         ("css", Some(value), None) if first => line.push_str(value),
-        (by @ ("text" | "label" | "xpath"), Some(value), None) if first => line.push_str(&format!("{by}={value}")),
+        (by @ ("text" | "label" | "xpath"), Some(value), None) if first => {
+            line.push_str(&format!("{by}={value}"))
+        }
         ("role", Some(role), None) if first => line.push_str(&format!("role={role}")),
         ("role", Some(role), Some(name)) if first => line.push_str(&format!("role={role}[{name}]")),
         _ => compact(target).write(line),
