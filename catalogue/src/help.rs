@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::arguments::place_name;
 use crate::{Catalogue, Kind, Method, Parameter};
 
-const WIDTH: usize = 92;
+const WIDTH: usize = 98;
 
 impl Catalogue {
     /// All methods by group, a line each.

@@ -1,2 +1,7 @@
 //! The command line: the same program as `bridged`, under its other name.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bridged::main("bridge")
+}

@@ -1,1 +1,123 @@
-//! The browser bridge's daemon.
+//! The browser bridge's daemon and its command line: one program behind two names, `bridged` and `bridge`.
+//!
+//! Everything that is protocol lives in the crates this one puts together: the hub in `bridge-core`, its connections in
+//! `bridge-driver`, the doors in `bridge-websocket` and `bridge-unix`. Here are the process, its files and its people.
+
+mod background;
+mod bridge;
+mod cli;
+mod client;
+mod commands;
+mod config;
+mod control;
+mod daemon;
+mod demo;
+mod door;
+mod extension;
+mod files;
+mod keys;
+mod logging;
+mod pairing;
+mod places;
+mod record;
+mod serve;
+mod show;
+mod squatter;
+mod trouble;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use cli::Parsed;
+use commands::{Bridged, Command, ExtensionCommand};
+use config::{Given, Settings, Text};
+use places::Places;
+use trouble::{Outcome, Trouble};
+
+/// Runs the program under the name it was called by; `otherwise` counts if that name is neither of the two.
+pub fn main(otherwise: &str) -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let called =
+        args.first().and_then(|a| Path::new(a).file_stem()).and_then(|n| n.to_str()).unwrap_or_default();
+    let name = if matches!(called, "bridge" | "bridged") { called } else { otherwise };
+    let done = cli::arguments(args.iter().cloned()).and_then(|args| match name {
+        "bridge" => bridge::run(&args),
+        _ => bridged(&args),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            let text = trouble.to_string();
+            if !text.is_empty() {
+                eprintln!("{name}: {text}");
+            }
+            ExitCode::from(trouble.code())
+        }
+    }
+}
+
+fn bridged(args: &[String]) -> Outcome<()> {
+    let parsed = match cli::parse::<Bridged>("bridged", args)? {
+        Parsed::Command(parsed) => parsed,
+        Parsed::Print(text) => {
+            println!("{}", text.trim_end());
+            return Ok(());
+        }
+    };
+    if parsed.version {
+        println!("bridged {}", env!("CARGO_PKG_VERSION"));
+        return Ok(());
+    }
+    let Some(command) = parsed.command else {
+        return Err(Trouble::usage(
+            "what to do? `bridged --help` lists the commands; `bridged start` starts the daemon",
+        ));
+    };
+    if let Command::Completions(asked) = &command {
+        print!("{}", bridge::completions("bridged", asked.shell.as_deref())?);
+        return Ok(());
+    }
+    let places = Places::find()?;
+    match command {
+        Command::Start(flags) => background::start(&places, &flags.flags()),
+        Command::Stop(_) => background::stop(&places),
+        Command::Restart(_) => background::restart(&places),
+        Command::Status(asked) => background::status(&places, asked.json),
+        Command::Logs(asked) => background::logs(&places, asked.follow),
+        Command::Extension(asked) => match asked.command {
+            ExtensionCommand::Install(asked) => install(&places, asked.dir, asked.port),
+            ExtensionCommand::Path(_) => extension::path(&places).map(|path| println!("{}", path.display())),
+        },
+        Command::Pair(_) => pairing::pair(&places),
+        Command::Pairings(asked) => pairing::pairings(&places, asked.json),
+        Command::Approve(asked) => pairing::approve(&places, &asked.id),
+        Command::Revoke(asked) => pairing::revoke(&places, &asked.name),
+        Command::ResetPairing(_) => pairing::reset(&places),
+        Command::Token(asked) => pairing::token(&places, asked.action.as_deref()),
+        Command::Serve(flags) => serve::run(&flags, &places),
+        Command::Demo(asked) => demo::run(&asked),
+        // Answered above: it needs no folders.
+        Command::Completions(_) => Ok(()),
+    }
+}
+
+fn install(places: &Places, dir: Option<String>, port: Option<String>) -> Outcome<()> {
+    let named = port.is_some();
+    let given = Given { port: port.map(|p| Text::new(p, "--port")), ..Given::default() };
+    let settings = Settings::settle(given, places, false)?;
+    let running = record::running(&places.state).flatten();
+    let dialled = running.filter(|_| !named).and_then(|r| r.address.rsplit_once(':')?.1.parse().ok());
+    let port = dialled.unwrap_or(settings.port);
+    let folder = dir.map_or_else(|| places.extension.clone(), Into::into);
+    let done = extension::install(places, &folder, port)?;
+    let what = if done.again { "renewed the extension in" } else { "unpacked the extension to" };
+    println!("{what} {} (key {}, dials ws://127.0.0.1:{port})", done.folder.display(), done.key_id);
+    if !done.again {
+        println!(
+            "Load it once: chrome://extensions, switch on Developer mode, `Load unpacked`, choose that folder."
+        );
+        println!("For `run-script` also switch on `Allow User Scripts` in the extension's details there.");
+    }
+    Ok(())
+}

@@ -1,2 +1,7 @@
-//! The daemon.
-fn main() {}
+//! The daemon, under its own name.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bridged::main("bridged")
+}

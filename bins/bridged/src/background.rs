@@ -1,0 +1,261 @@
+//! The daemon in the background: start it, find it, end it, read its log.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use serde_json::{Value, json};
+
+use crate::client::{Client, Failure, Role};
+use crate::places::{Places, private_folder};
+use crate::record::{self, Record};
+use crate::trouble::{Doing, Outcome, Trouble};
+
+/// How long a daemon may take to start.
+const START: Duration = Duration::from_secs(10);
+/// How long one may take to end.
+const STOP: Duration = Duration::from_secs(10);
+/// A log beyond this is put aside at the next start; one old log is kept.
+const LOG_AT_MOST: u64 = 10 << 20;
+
+/// Starts a daemon if none runs; says whether it did.
+pub(crate) fn ensure(places: &Places, flags: &[String]) -> Outcome<(Record, bool)> {
+    if let Some(record) = settled(&places.state)? {
+        return Ok((record, false));
+    }
+    private_folder(&places.state)?;
+    let log = log_file(places);
+    let started_at = put_aside(&log)?;
+    let output = append(&log)?;
+    let program = sibling()?;
+    let mut child = Command::new(&program)
+        .arg0("bridged")
+        .args(["serve", "--background"])
+        .args(flags)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(output)
+        .process_group(0)
+        .spawn()
+        .doing(format_args!("start {}", program.display()))?;
+    let until = Instant::now() + START;
+    loop {
+        if let Some(Some(record)) = record::running(&places.state) {
+            // It may be another one's that was started at the same instant; then ours leaves by itself.
+            return Ok((record, true));
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            if record::running(&places.state).is_some() {
+                continue;
+            }
+            let said =
+                since(&log, started_at).lines().last().map(strip_prefix).unwrap_or_default().to_owned();
+            return Err(Trouble::new(
+                status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(1),
+                if said.is_empty() { format!("the daemon ended at once ({status})") } else { said },
+            ));
+        }
+        if Instant::now() >= until {
+            return Err(Trouble::failed(format!(
+                "the daemon did not come up within {} s; see `bridged logs`",
+                START.as_secs()
+            )));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// `bridged start`.
+pub(crate) fn start(places: &Places, flags: &[String]) -> Outcome<()> {
+    let (record, new) = ensure(places, flags)?;
+    let was = if new { "started" } else { "runs already" };
+    println!("bridged {was} (pid {}) at ws://{}", record.pid, record.address);
+    Ok(())
+}
+
+/// `bridged stop`.
+pub(crate) fn stop(places: &Places) -> Outcome<()> {
+    let Some(record) = settled(&places.state)? else {
+        println!("bridged does not run");
+        return Ok(());
+    };
+    match Client::connect(&record.socket, Role::Control)
+        .and_then(|mut c| c.call("shutdown", &json!({}), None))
+    {
+        Ok(_) | Err(Failure::Broken(_)) => {}
+        Err(failure) => {
+            return Err(Trouble::failed(format!(
+                "cannot ask the daemon to stop ({}); `kill {}` ends it as well",
+                said(&failure),
+                record.pid
+            )));
+        }
+    }
+    if !record::wait_until_gone(&places.state, STOP) {
+        return Err(Trouble::failed(format!(
+            "the daemon (pid {}) has not ended yet; `kill {0}` again ends it at once",
+            record.pid
+        )));
+    }
+    println!("bridged stopped (pid {})", record.pid);
+    Ok(())
+}
+
+/// `bridged restart`.
+pub(crate) fn restart(places: &Places) -> Outcome<()> {
+    if record::running(&places.state).is_some() {
+        stop(places)?;
+    }
+    start(places, &[])
+}
+
+/// `bridged status`.
+pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
+    let Some(record) = settled(&places.state)? else {
+        if as_json {
+            println!("{}", json!({"running": false}));
+        } else {
+            println!("bridged does not run; `bridged start` starts it");
+        }
+        return Err(Trouble::new(crate::trouble::NO_DAEMON, ""));
+    };
+    let mut client = Client::connect(&record.socket, Role::Person).map_err(|f| {
+        Trouble::failed(format!("bridged runs (pid {}) but does not answer: {}", record.pid, said(&f)))
+    })?;
+    let mut ask = |method| {
+        let answer = client.call(method, &json!({}), None).map_err(|f| Trouble::failed(said(&f)))?;
+        serde_json::from_str::<Value>(answer.get()).doing("understand the daemon")
+    };
+    let (hub, browsers) = (ask("status")?, ask("list_browsers")?["browsers"].take());
+    if as_json {
+        println!(
+            "{}",
+            json!({
+                "running": true, "pid": record.pid, "address": record.address, "socket": record.socket,
+                "version": record.version, "started": record.started, "browsers": browsers, "hub": hub
+            })
+        );
+        return Ok(());
+    }
+    println!(
+        "bridged {} runs (pid {}), since {}",
+        record.version,
+        record.pid,
+        crate::show::ago(record.started)
+    );
+    println!("  WebSocket    ws://{}", record.address);
+    println!("  Unix socket  {}", record.socket.display());
+    match browsers.as_array().map(Vec::as_slice) {
+        None | Some([]) => println!("  no browser is connected; {}", crate::show::NO_BROWSER),
+        Some(list) => list.iter().for_each(|b| println!("  browser      {}", crate::show::browser(b))),
+    }
+    Ok(())
+}
+
+/// `bridged logs`.
+pub(crate) fn logs(places: &Places, follow: bool) -> Outcome<()> {
+    let path = log_file(places);
+    let file = File::open(&path).map_err(|e| {
+        Trouble::failed(format!("there is no log of a background daemon ({}: {e})", path.display()))
+    })?;
+    let mut reader = BufReader::new(file);
+    let mut out = std::io::stdout().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader.read_until(b'\n', &mut line).doing("read the log")? {
+            0 if !follow => return Ok(()),
+            0 => std::thread::sleep(Duration::from_millis(200)),
+            _ if out.write_all(&line).and_then(|()| out.flush()).is_err() => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+/// What a failure comes to, in words.
+pub(crate) fn said(failure: &Failure) -> String {
+    match failure {
+        Failure::NoDaemon(e) => format!("nobody answers at its socket: {e}"),
+        Failure::Broken(text) => text.clone(),
+        Failure::Refused(refusal) => refusal.error.clone(),
+    }
+}
+
+/// The daemon that runs, once it has said where it is.
+fn settled(state: &Path) -> Outcome<Option<Record>> {
+    let until = Instant::now() + START;
+    loop {
+        match record::running(state) {
+            None => return Ok(None),
+            Some(Some(record)) => return Ok(Some(record)),
+            Some(None) if Instant::now() >= until => {
+                return Err(Trouble::failed("a daemon is starting but does not come up; see `bridged logs`"));
+            }
+            Some(None) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+/// The `bridged` beside the program that runs now; never one from the PATH or the current folder.
+fn sibling() -> Outcome<PathBuf> {
+    let own = std::env::current_exe().and_then(|p| p.canonicalize()).doing("find this program's own file")?;
+    let daemon = own.with_file_name("bridged");
+    match daemon.symlink_metadata() {
+        Ok(found) if found.is_file() => Ok(daemon),
+        _ if own.file_name().is_some_and(|name| name == "bridged") => Ok(own),
+        _ => Err(Trouble::usage(format!(
+            "there is no `bridged` beside {}: install both, or start the daemon yourself with `bridged start`",
+            own.display()
+        ))),
+    }
+}
+
+fn log_file(places: &Places) -> PathBuf {
+    places.state.join("bridged.log")
+}
+
+/// Puts a log that has grown large aside; returns where new lines will begin.
+fn put_aside(log: &Path) -> Outcome<u64> {
+    let length = std::fs::symlink_metadata(log).map_or(0, |found| found.len());
+    if length <= LOG_AT_MOST {
+        return Ok(length);
+    }
+    std::fs::rename(log, log.with_extension("log.1")).doing(format_args!("put {} aside", log.display()))?;
+    Ok(0)
+}
+
+fn append(log: &Path) -> Outcome<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(flags.bits() as i32)
+        .open(log)
+        .doing(format_args!("write {}", log.display()))
+}
+
+/// Writes the log to its file anew, which somebody may have moved away.
+pub(crate) fn reopen_log(places: &Places) -> Outcome<()> {
+    rustix::stdio::dup2_stderr(append(&log_file(places))?).doing("open the log again")
+}
+
+fn since(log: &Path, from: u64) -> String {
+    let mut text = String::new();
+    if let Ok(mut file) = File::open(log)
+        && file.seek(SeekFrom::Start(from)).is_ok()
+    {
+        let _ = file.take(64 << 10).read_to_string(&mut text);
+    }
+    text
+}
+
+fn strip_prefix(line: &str) -> &str {
+    line.strip_prefix("bridged: ").unwrap_or(line)
+}

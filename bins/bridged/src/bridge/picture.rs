@@ -1,0 +1,71 @@
+//! A picture in a result: into a file or a pipe, never as base64 over a terminal.
+
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use base64ct::{Base64, Encoding};
+use serde_json::{Value, json};
+
+use crate::trouble::{Doing, Outcome, Trouble};
+
+/// Writes the data URL `data` where it belongs and says where that is.
+pub(crate) fn deliver(result: &Value, data: &str, output: Option<&Path>, as_json: bool) -> Outcome<()> {
+    let bytes = decode(data)?;
+    let mut stdout = std::io::stdout().lock();
+    let path = match output {
+        Some(path) => {
+            std::fs::write(path, &bytes).doing(format_args!("write {}", path.display()))?;
+            path.to_owned()
+        }
+        None if stdout.is_terminal() => write_new(&bytes, extension(data))?,
+        None => return stdout.write_all(&bytes).and_then(|()| stdout.flush()).doing("write the picture"),
+    };
+    if as_json {
+        let mut rest = result.clone();
+        rest["data"].take();
+        rest["file"] = json!(path);
+        if let Some(fields) = rest.as_object_mut() {
+            fields.remove("data");
+        }
+        println!("{rest}");
+        return Ok(());
+    }
+    let size = match (result["width"].as_u64(), result["height"].as_u64()) {
+        (Some(width), Some(height)) => format!(" ({width} x {height})"),
+        _ => String::new(),
+    };
+    println!("wrote {}{size}", path.display());
+    Ok(())
+}
+
+/// The bytes of a base64 data URL.
+pub(crate) fn decode(data: &str) -> Outcome<Vec<u8>> {
+    let base64 = data.split_once(";base64,").map(|(_, rest)| rest);
+    let bytes = base64.and_then(|text| Base64::decode_vec(text).ok());
+    bytes.ok_or_else(|| Trouble::failed("the answer holds a picture that is not valid base64"))
+}
+
+/// Writes to the first free name, `screenshot-1.png` and so on; never over a file that is there.
+fn write_new(bytes: &[u8], extension: &str) -> Outcome<PathBuf> {
+    for number in 1..10_000 {
+        let path = PathBuf::from(format!("screenshot-{number}.{extension}"));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(mut file) => {
+                file.write_all(bytes).doing(format_args!("write {}", path.display()))?;
+                return Ok(path);
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e).doing(format_args!("write {}; name a file with -o", path.display())),
+        }
+    }
+    Err(Trouble::failed("there are too many screenshots here: name a file with -o"))
+}
+
+fn extension(data: &str) -> &'static str {
+    match data.split([':', ';']).nth(1) {
+        Some("image/jpeg") => "jpg",
+        Some("application/pdf") => "pdf",
+        _ => "png",
+    }
+}

@@ -1,0 +1,271 @@
+//! The subcommands of `bridged` as argh reads them; what they say here is their help.
+
+use argh::FromArgs;
+
+use crate::config::{Given, Text};
+
+/// A browser bridge: lets scripts and agents drive the browser you are using.
+#[derive(FromArgs)]
+#[argh(
+    example = "bridged extension install ~/bridged-extension   # then load that folder in chrome://extensions",
+    example = "bridged start",
+    example = "bridge new-tab https://example.com",
+    note = "Every flag of `serve` is also a key in the configuration file and a variable, as `port` and BRIDGED_PORT."
+)]
+pub(crate) struct Bridged {
+    /// print the version
+    #[argh(switch)]
+    pub version: bool,
+    #[argh(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(FromArgs)]
+#[argh(subcommand)]
+pub(crate) enum Command {
+    Serve(Serve),
+    Start(Start),
+    Stop(Stop),
+    Restart(Restart),
+    Status(Status),
+    Logs(Logs),
+    Extension(Extension),
+    Pair(Pair),
+    Pairings(Pairings),
+    Approve(Approve),
+    Revoke(Revoke),
+    ResetPairing(ResetPairing),
+    Token(Token),
+    Demo(Demo),
+    Completions(Completions),
+}
+
+/// Run the daemon in the foreground, until Ctrl-C.
+#[derive(FromArgs, Clone, Default)]
+#[argh(subcommand, name = "serve", example = "bridged serve --port 9300 --log debug")]
+pub(crate) struct Serve {
+    /// port on 127.0.0.1 for extensions and WebSocket clients (default 9225; 0 picks a free one and prints it)
+    #[argh(option)]
+    pub port: Option<String>,
+    /// the Unix socket (default $XDG_RUNTIME_DIR/bridged/bridged.sock)
+    #[argh(option)]
+    pub socket: Option<String>,
+    /// how many may be connected at once (default 2048)
+    #[argh(option)]
+    pub max_connections: Option<String>,
+    /// id of another extension that may connect, besides our own; may be repeated
+    #[argh(option)]
+    pub allow_extension: Vec<String>,
+    /// off, error, warn, info (default), debug or trace; goes to standard error
+    #[argh(option)]
+    pub log: Option<String>,
+    /// who may use the base protocol without a token: same-user (default) or strict
+    #[argh(option)]
+    pub compat: Option<String>,
+    /// allow `--compat open`, for tests only
+    #[argh(switch, hidden_help)]
+    pub insecure_compat: bool,
+    /// detach from the terminal's session; `bridged start` sets it
+    #[argh(switch, hidden_help)]
+    pub background: bool,
+}
+
+/// Start the daemon in the background, if none runs.
+#[derive(FromArgs, Clone, Default)]
+#[argh(subcommand, name = "start", example = "bridged start --port 9300")]
+pub(crate) struct Start {
+    /// port on 127.0.0.1 (default 9225)
+    #[argh(option)]
+    pub port: Option<String>,
+    /// the Unix socket
+    #[argh(option)]
+    pub socket: Option<String>,
+    /// how many may be connected at once
+    #[argh(option)]
+    pub max_connections: Option<String>,
+    /// id of another extension that may connect; may be repeated
+    #[argh(option)]
+    pub allow_extension: Vec<String>,
+    /// off, error, warn, info, debug or trace; `bridged logs` shows it
+    #[argh(option)]
+    pub log: Option<String>,
+    /// who may use the base protocol without a token: same-user or strict
+    #[argh(option)]
+    pub compat: Option<String>,
+}
+
+/// Stop the daemon; every call in progress is answered first.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "stop", example = "bridged stop")]
+pub(crate) struct Stop {}
+
+/// Stop the daemon if one runs, and start it.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "restart", example = "bridged restart")]
+pub(crate) struct Restart {}
+
+/// Show whether the daemon runs, where, and which browsers are connected (exit code 3 if it does not run).
+#[derive(FromArgs)]
+#[argh(subcommand, name = "status", example = "bridged status --json")]
+pub(crate) struct Status {
+    /// as one JSON object
+    #[argh(switch)]
+    pub json: bool,
+}
+
+/// Show the background daemon's log.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "logs", example = "bridged logs -f")]
+pub(crate) struct Logs {
+    /// go on with what comes
+    #[argh(switch, short = 'f')]
+    pub follow: bool,
+}
+
+/// The browser extension that this program carries.
+#[derive(FromArgs)]
+#[argh(
+    subcommand,
+    name = "extension",
+    example = "bridged extension install ~/bridged-extension",
+    note = "Then open chrome://extensions, switch on Developer mode, press `Load unpacked` and choose that folder."
+)]
+pub(crate) struct Extension {
+    #[argh(subcommand)]
+    pub command: ExtensionCommand,
+}
+
+#[derive(FromArgs)]
+#[argh(subcommand)]
+pub(crate) enum ExtensionCommand {
+    Install(ExtensionInstall),
+    Path(ExtensionPath),
+}
+
+/// Unpack the extension into a folder, with a key of its own. Again: newer files, new key, the old one ends.
+#[derive(FromArgs)]
+#[argh(
+    subcommand,
+    name = "install",
+    example = "bridged extension install ~/bridged-extension",
+    note = "Then open chrome://extensions, switch on Developer mode, press `Load unpacked` and choose that folder."
+)]
+pub(crate) struct ExtensionInstall {
+    /// the folder, empty or not there yet (default ~/.local/share/bridged/extension)
+    #[argh(positional)]
+    pub dir: Option<String>,
+    /// the port that it dials (default: the running daemon's, else as configured)
+    #[argh(option)]
+    pub port: Option<String>,
+}
+
+/// Print the folder that the extension was unpacked to.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "path", example = "bridged extension path")]
+pub(crate) struct ExtensionPath {}
+
+/// Print a key to paste into the extension's popup, for an extension that did not come from `extension install`.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "pair", example = "bridged pair")]
+pub(crate) struct Pair {}
+
+/// List who may connect.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "pairings", example = "bridged pairings")]
+pub(crate) struct Pairings {
+    /// as one JSON object
+    #[argh(switch)]
+    pub json: bool,
+}
+
+/// Let an extension of the base protocol in by its id, without a key.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "approve", example = "bridged approve abcdefghijklmnopabcdefghijklmnop")]
+pub(crate) struct Approve {
+    /// the extension's id, as chrome://extensions shows it
+    #[argh(positional)]
+    pub id: String,
+}
+
+/// End a pairing or an approval; its session is closed.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "revoke", example = "bridged revoke k-3fGh7_xQ")]
+pub(crate) struct Revoke {
+    /// a key, label, browser or extension id, as `bridged pairings` shows them
+    #[argh(positional)]
+    pub name: String,
+}
+
+/// Make all keys new: every pairing and the token end, every session is closed.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "reset-pairing", example = "bridged reset-pairing")]
+pub(crate) struct ResetPairing {}
+
+/// Print the token that WebSocket clients may say hello with; `token rotate` makes a new one.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "token", example = "bridged token rotate")]
+pub(crate) struct Token {
+    /// what to do with it: `rotate` makes a new one, the old one works for another minute
+    #[argh(positional)]
+    pub action: Option<String>,
+}
+
+/// Watch the bridge at work: a Chromium with a fresh profile fills in a form, step by step. Nothing of yours is touched.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "demo", example = "bridged demo --headless -o demo.png")]
+pub(crate) struct Demo {
+    /// without a window even if there is a display
+    #[argh(switch)]
+    pub headless: bool,
+    /// the Chromium or Chrome to use (default: the first that is found)
+    #[argh(option)]
+    pub browser: Option<String>,
+    /// where the picture goes (default demo.png)
+    #[argh(option, short = 'o')]
+    pub output: Option<String>,
+}
+
+/// Print completions for a shell: bash, zsh or fish.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "completions", example = "source <(bridged completions bash)")]
+pub(crate) struct Completions {
+    /// bash, zsh or fish
+    #[argh(positional)]
+    pub shell: Option<String>,
+}
+
+/// Each subcommand and what it does, for completions.
+pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
+    <Command as argh::SubCommands>::COMMANDS.iter().map(|c| (c.name, c.description))
+}
+
+impl Serve {
+    /// The settings among the flags.
+    pub(crate) fn given(&self) -> Given {
+        let text = |value: &Option<String>, flag: &str| value.as_ref().map(|v| Text::new(v.clone(), flag));
+        Given {
+            port: text(&self.port, "--port"),
+            socket: self.socket.as_ref().map(Into::into),
+            max_connections: text(&self.max_connections, "--max-connections"),
+            allow_extension: (!self.allow_extension.is_empty()).then(|| self.allow_extension.clone()),
+            log: text(&self.log, "--log"),
+            compat: text(&self.compat, "--compat"),
+        }
+    }
+}
+
+impl Start {
+    /// The same flags for `bridged serve`.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let one = [
+            ("--port", &self.port),
+            ("--socket", &self.socket),
+            ("--max-connections", &self.max_connections),
+            ("--log", &self.log),
+            ("--compat", &self.compat),
+        ];
+        let one = one.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value.clone()?]));
+        let many = self.allow_extension.iter().map(|id| ["--allow-extension".to_owned(), id.clone()]);
+        one.chain(many).flatten().collect()
+    }
+}

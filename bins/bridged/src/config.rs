@@ -1,0 +1,193 @@
+//! Settings: flag, then `BRIDGED_…` variable, then configuration file, then default.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::places::{self, Places};
+use crate::trouble::{Doing, Outcome, Trouble};
+
+/// The port that extensions dial unless they are told another.
+pub(crate) const DEFAULT_PORT: u16 = 9225;
+
+/// Everything that can be set, settled.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// The WebSocket port on 127.0.0.1; 0 picks a free one.
+    pub port: u16,
+    /// The Unix socket.
+    pub socket: PathBuf,
+    /// How many may be connected at once.
+    pub max_connections: u16,
+    /// Extension ids that may connect besides our own.
+    pub allow_extension: Vec<String>,
+    /// How much is logged.
+    pub log: log::LevelFilter,
+    /// How peers of the base protocol are met.
+    pub compat: Compat,
+}
+
+/// How peers of the base protocol (no proof) are met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compat {
+    /// They need the token.
+    Strict,
+    /// The kernel says that they are ours, or they need the token.
+    SameUser,
+    /// Anyone (tests only).
+    Open,
+}
+
+/// The same, as one source gave it: not at all, or as text yet to be judged.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Given {
+    /// `port`.
+    pub port: Option<Text>,
+    /// `socket`.
+    pub socket: Option<PathBuf>,
+    /// `max_connections`.
+    pub max_connections: Option<Text>,
+    /// `allow_extension`.
+    pub allow_extension: Option<Vec<String>>,
+    /// `log`.
+    pub log: Option<Text>,
+    /// `compat`.
+    pub compat: Option<Text>,
+}
+
+/// A value and where it came from, so that a complaint can name it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "Scalar")]
+pub(crate) struct Text {
+    value: String,
+    source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Scalar {
+    Number(i64),
+    Word(String),
+}
+
+impl From<Scalar> for Text {
+    fn from(scalar: Scalar) -> Text {
+        let value = match scalar {
+            Scalar::Number(number) => number.to_string(),
+            Scalar::Word(word) => word,
+        };
+        Text { value, source: String::new() }
+    }
+}
+
+impl Text {
+    /// A value that came by `source`.
+    pub(crate) fn new(value: impl Into<String>, source: impl Into<String>) -> Text {
+        Text { value: value.into(), source: source.into() }
+    }
+}
+
+impl Settings {
+    /// Settles all of it. `insecure` is whether `--insecure-compat` was on the command line.
+    pub(crate) fn settle(flags: Given, places: &Places, insecure: bool) -> Outcome<Settings> {
+        let file = from_file(&places.config)?;
+        let env = from_environment()?;
+        let pick = |name: &'static str, flag: Option<Text>, var: Option<Text>, key: Option<Text>| {
+            let key = key.map(|k| Text::new(k.value, format!("`{name}` in {}", places.config.display())));
+            flag.or(var).or(key)
+        };
+        // A free port is for a run whose output somebody reads; set for good it would only make the daemon impossible to find.
+        let least = u16::from(flags.port.is_none());
+        let port = pick("port", flags.port, env.port, file.port);
+        let port = port.map_or(Ok(DEFAULT_PORT), |p| number(&p, least, 65535, "a port from 1 to 65535"))?;
+        let most = pick("max_connections", flags.max_connections, env.max_connections, file.max_connections);
+        let max_connections = most.map_or(Ok(2048), |n| number(&n, 1, 16384, "a number from 1 to 16384"))?;
+        let log =
+            pick("log", flags.log, env.log, file.log).map_or(Ok(log::LevelFilter::Info), |l| level(&l))?;
+        let compat = pick("compat", flags.compat, env.compat, file.compat);
+        let compat = compat.map_or(Ok(Compat::SameUser), |c| compat_of(&c, insecure))?;
+        let socket = flags.socket.or(env.socket).or(file.socket).unwrap_or_else(|| places.socket.clone());
+        places::check_socket_path(&socket)?;
+        let allow_extension =
+            flags.allow_extension.or(env.allow_extension).or(file.allow_extension).unwrap_or_default();
+        for id in &allow_extension {
+            extension_id(id)?;
+        }
+        Ok(Settings { port, socket, max_connections, allow_extension, log, compat })
+    }
+}
+
+/// Checks that an extension id has an id's form: 32 letters from a to p.
+pub(crate) fn extension_id(id: &str) -> Outcome<()> {
+    if id.len() == 32 && id.bytes().all(|b| (b'a'..=b'p').contains(&b)) {
+        return Ok(());
+    }
+    Err(Trouble::usage(format!(
+        "`{}` is not an extension id: that is 32 letters from a to p, as chrome://extensions shows it",
+        id.escape_debug()
+    )))
+}
+
+fn from_file(path: &Path) -> Outcome<Given> {
+    match std::fs::read_to_string(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Given::default()),
+        Err(e) => Err(Trouble::usage(format!("cannot read {}: {e}", path.display()))),
+        Ok(text) => toml::from_str(&text).map_err(|e| {
+            let line = e.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+            Trouble::usage(format!("{} line {line}: {}", path.display(), e.message().replace('\n', " ")))
+        }),
+    }
+}
+
+fn from_environment() -> Outcome<Given> {
+    let list = read("BRIDGED_ALLOW_EXTENSION")?.map(|ids| {
+        ids.value.split([',', ' ']).filter(|id| !id.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    });
+    Ok(Given {
+        port: read("BRIDGED_PORT")?,
+        socket: std::env::var_os("BRIDGED_SOCKET").filter(|v| !v.is_empty()).map(PathBuf::from),
+        max_connections: read("BRIDGED_MAX_CONNECTIONS")?,
+        allow_extension: list,
+        log: read("BRIDGED_LOG")?,
+        compat: read("BRIDGED_COMPAT")?,
+    })
+}
+
+fn read(variable: &str) -> Outcome<Option<Text>> {
+    match std::env::var(variable) {
+        Ok(value) if !value.is_empty() => Ok(Some(Text::new(value, variable))),
+        Ok(_) | Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(e) => Err(e).doing(format_args!("read {variable}")),
+    }
+}
+
+fn number(given: &Text, least: u16, most: u16, expected: &str) -> Outcome<u16> {
+    match given.value.parse() {
+        Ok(number) if (least..=most).contains(&number) && given.value.bytes().all(|b| b.is_ascii_digit()) => {
+            Ok(number)
+        }
+        _ => Err(wrong(given, expected)),
+    }
+}
+
+fn level(given: &Text) -> Outcome<log::LevelFilter> {
+    given.value.parse().map_err(|_| wrong(given, "one of off, error, warn, info, debug, trace"))
+}
+
+fn compat_of(given: &Text, insecure: bool) -> Outcome<Compat> {
+    match given.value.as_str() {
+        "strict" => Ok(Compat::Strict),
+        "same-user" => Ok(Compat::SameUser),
+        "open" if insecure => Ok(Compat::Open),
+        "open" => Err(Trouble::usage(format!(
+            "{}: `open` lets any program in and is for tests; it needs --insecure-compat on the command line",
+            given.source
+        ))),
+        _ => Err(wrong(given, "one of strict, same-user")),
+    }
+}
+
+fn wrong(given: &Text, expected: &str) -> Trouble {
+    Trouble::usage(format!("{}: expected {expected}, got `{}`", given.source, given.value.escape_debug()))
+}

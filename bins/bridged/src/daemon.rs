@@ -1,0 +1,250 @@
+//! What the daemon decides around the hub: keys, the owner's control requests, and what it tells the log.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use bridge_core::{Code, ConnId, Door, Event, Keyring, Request, Role, Violation};
+use bridge_driver::{Driver, Host, Judgement};
+use serde_json::Value;
+use smol::LocalExecutor;
+use smol::channel::Sender;
+
+use crate::control::{self, Ends};
+use crate::keys::Keys;
+use crate::trouble::USAGE;
+
+/// Time as this process counts it, with the reactor's timers.
+pub(crate) struct Clock {
+    start: Instant,
+}
+
+impl Clock {
+    /// Begins at zero.
+    pub(crate) fn start() -> Clock {
+        Clock { start: Instant::now() }
+    }
+}
+
+impl bridge_driver::Clock for Clock {
+    type Sleep = bridge_reactor::Timer;
+
+    fn now(&self) -> bridge_core::Instant {
+        bridge_core::Instant::from_millis(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn sleep_until(&self, at: bridge_core::Instant) -> bridge_reactor::Timer {
+        bridge_reactor::Timer::at(self.start + Duration::from_millis(at.as_millis()))
+    }
+}
+
+/// The driver of this process.
+pub(crate) type Hub = Driver<Daemon, Clock>;
+
+/// The keys as the hub asks for them.
+pub(crate) struct Ring(Rc<RefCell<Keys>>);
+
+impl Keyring for Ring {
+    fn key(&self, role: Role, key_id: &str) -> Option<[u8; 32]> {
+        match role {
+            Role::Extension => self.0.borrow_mut().extension_key(key_id),
+            Role::Client => self.0.borrow_mut().client_key(key_id),
+            Role::Control => None,
+        }
+    }
+
+    fn token_matches(&self, token: &str) -> bool {
+        self.0.borrow_mut().token_matches(token)
+    }
+}
+
+/// Why the daemon ends or reads its configuration again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// End.
+    Stop(&'static str),
+    /// Read the configuration again.
+    Reload,
+}
+
+/// The host of the hub.
+pub(crate) struct Daemon {
+    keys: Rc<RefCell<Keys>>,
+    wishes: Sender<Wish>,
+    executor: Rc<LocalExecutor<'static>>,
+    /// Set once the driver exists; it needs this host to be made.
+    driver: OnceCell<Hub>,
+    /// Extension ids that may connect, besides those approved for the base protocol.
+    pinned: RefCell<Vec<String>>,
+    warned_of_legacy: Cell<bool>,
+    fingerprint: u64,
+}
+
+impl Daemon {
+    /// A host without its driver yet.
+    pub(crate) fn new(
+        keys: Keys,
+        pinned: Vec<String>,
+        wishes: Sender<Wish>,
+        executor: Rc<LocalExecutor<'static>>,
+    ) -> Rc<Daemon> {
+        let methods = bridge_catalogue::catalogue().methods().iter();
+        let names = methods.filter(|m| m.scope != bridge_catalogue::Scope::Hub).map(|m| m.name.as_str());
+        Rc::new(Daemon {
+            keys: Rc::new(RefCell::new(keys)),
+            wishes,
+            executor,
+            driver: OnceCell::new(),
+            pinned: RefCell::new(pinned),
+            warned_of_legacy: Cell::new(false),
+            fingerprint: bridge_core::methods_fingerprint(names),
+        })
+    }
+
+    /// The keys for the hub.
+    pub(crate) fn ring(&self) -> Ring {
+        Ring(self.keys.clone())
+    }
+
+    /// Hands the driver over, once.
+    pub(crate) fn attach(&self, driver: Hub) {
+        let _ = self.driver.set(driver);
+    }
+
+    /// Replaces the set of extension ids that may connect.
+    pub(crate) fn pin(&self, ids: Vec<String>) {
+        *self.pinned.borrow_mut() = ids;
+    }
+
+    /// Whether an extension with this id may connect at all.
+    pub(crate) fn is_pinned(&self, id: &str) -> bool {
+        self.pinned.borrow().iter().any(|known| known == id)
+    }
+
+    /// Whether the user let this id in on the base protocol.
+    pub(crate) fn is_approved(&self, id: &str) -> bool {
+        self.keys.borrow_mut().book().approved.iter().any(|known| known == id)
+    }
+
+    /// Carries out what only the owner may ask for.
+    fn control(&self, request: &Request<'_>) -> Judgement {
+        if request.method() == "shutdown" {
+            self.wish(Wish::Stop("asked to"));
+            return Judgement::Answer(br#"{"stopping":true}"#.to_vec());
+        }
+        let params = serde_json::from_slice(request.params()).unwrap_or(Value::Null);
+        match control::perform(&mut self.keys.borrow_mut(), request.method(), &params) {
+            Some(Ok((result, ends))) => {
+                log::info!("control: {}", request.method());
+                self.end(ends, request.conn());
+                Judgement::Answer(result.to_string().into_bytes())
+            }
+            Some(Err(trouble)) => {
+                let code = if trouble.code() == USAGE { Code::InvalidParams } else { Code::InvalidRequest };
+                Judgement::Refuse(code, trouble.to_string(), false)
+            }
+            None => {
+                Judgement::Refuse(Code::UnknownMethod, format!("unknown method: {}", request.method()), false)
+            }
+        }
+    }
+
+    /// Ends sessions whose right to be here is gone, after the present answer is on its way.
+    fn end(&self, ends: Ends, asker: ConnId) {
+        let Some(driver) = self.driver.get().cloned().filter(|_| ends != Ends::Nobody) else { return };
+        let task = self.executor.spawn(async move {
+            let leaving: Vec<ConnId> = driver.with_hub(|hub| match &ends {
+                Ends::Key(key) => hub.browsers().filter(|b| b.key_id == key).map(|b| b.conn).collect(),
+                // Whoever was let in by its id alone has proved nothing.
+                Ends::Origin => hub.browsers().filter(|b| !b.proven).map(|b| b.conn).collect(),
+                Ends::Everybody => hub.connections().map(|c| c.conn).filter(|c| *c != asker).collect(),
+                Ends::Nobody => Vec::new(),
+            });
+            for conn in leaving {
+                let now = driver.now();
+                driver.with_hub(|hub| hub.reject(conn, Violation::Revoked, now));
+            }
+        });
+        task.detach();
+    }
+
+    fn wish(&self, wish: Wish) {
+        // A full channel holds the same wish already.
+        let _ = self.wishes.try_send(wish);
+    }
+
+    fn joined(&self, conn: ConnId, role: Role, protocol: u8) {
+        let Some(driver) = self.driver.get() else { return };
+        let (browser, legacy) = driver.with_hub(|hub| {
+            let browser = hub.browsers().find(|b| b.conn == conn).map(|b| Joined {
+                browser_id: b.browser_id.to_owned(),
+                key_id: b.key_id.to_owned(),
+                name: b.name.to_owned(),
+                version: b.version.to_owned(),
+                stale: protocol >= 2 && b.methods > 0 && b.fingerprint != self.fingerprint,
+            });
+            let legacy = hub.connection(conn).is_some_and(|c| c.protocol < 2 && c.door == Door::WebSocket);
+            (browser, legacy)
+        });
+        if legacy && !self.warned_of_legacy.replace(true) {
+            log::warn!("a peer uses the base protocol, without a proof (`--compat strict` refuses those)");
+        }
+        match browser {
+            Some(browser) => self.browser_joined(browser),
+            None => log::debug!("{} joined (protocol {protocol})", role.as_str()),
+        }
+    }
+
+    fn browser_joined(&self, browser: Joined) {
+        log::info!("browser {} connected ({} {})", browser.browser_id, browser.name, browser.version);
+        if browser.stale {
+            log::warn!(
+                "its extension knows other methods than this daemon: `bridged extension install` again, then reload it"
+            );
+        }
+        if browser.key_id.is_empty() {
+            return;
+        }
+        let folder = self.keys.borrow().folder().to_owned();
+        // To the disk and back takes longer than a call may be held up.
+        let noted = smol::unblock(move || {
+            Keys::open(&folder).and_then(|mut keys| keys.seen(&browser.key_id, &browser.browser_id))
+        });
+        let task = self.executor.spawn(async move {
+            if let Err(e) = noted.await {
+                log::error!("{e}");
+            }
+        });
+        task.detach();
+    }
+}
+
+struct Joined {
+    browser_id: String,
+    key_id: String,
+    name: String,
+    version: String,
+    stale: bool,
+}
+
+impl Host for Daemon {
+    type Keys = Ring;
+
+    fn judge(&self, request: &Request<'_>) -> Judgement {
+        match request.role() {
+            Role::Control => self.control(request),
+            _ => Judgement::Pass,
+        }
+    }
+
+    fn event(&self, event: &Event) {
+        match *event {
+            Event::Joined { conn, role, protocol } => self.joined(conn, role, protocol),
+            Event::Replaced { .. } => log::info!("a newer connection of the same browser took over"),
+            Event::AuthFailed { .. } => log::warn!("a peer failed to prove itself and was closed"),
+            Event::Left { role: Some(Role::Extension), .. } => log::info!("a browser disconnected"),
+            Event::StrayAnswers { .. } => log::warn!("a browser keeps sending answers that nobody waits for"),
+            _ => log::debug!("{event:?}"),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Which browser extensions may knock at the WebSocket door.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use bridge_websocket::{Doorkeeper, Origin, Refusal};
+
+use crate::daemon::Daemon;
+
+/// How many refused origins are kept in mind, so that a flood of them is not a flood of lines.
+const REMEMBERED: usize = 32;
+
+/// Knows the extensions by their ids.
+pub(crate) struct Keeper {
+    daemon: Rc<Daemon>,
+    refused: RefCell<Vec<String>>,
+}
+
+impl Keeper {
+    /// A keeper who asks the daemon.
+    pub(crate) fn new(daemon: Rc<Daemon>) -> Keeper {
+        Keeper { daemon, refused: RefCell::default() }
+    }
+}
+
+impl Doorkeeper for Keeper {
+    fn origin(&self, origin: &str) -> Origin {
+        let Some(id) = origin.strip_prefix("chrome-extension://") else { return Origin::Unknown };
+        if self.daemon.is_approved(id) {
+            Origin::Approved
+        } else if self.daemon.is_pinned(id) {
+            Origin::Pinned
+        } else {
+            Origin::Unknown
+        }
+    }
+
+    fn refused(&self, refusal: &Refusal, origin: Option<&str>) {
+        let Some(origin) = origin else { return log::debug!("refused at the WebSocket door: {refusal:?}") };
+        let mut known = self.refused.borrow_mut();
+        if known.len() >= REMEMBERED || known.iter().any(|o| o == origin) {
+            return;
+        }
+        let shown: String = origin.chars().take(128).collect();
+        match shown.strip_prefix("chrome-extension://") {
+            Some(id) => log::warn!("refused the extension {id}; `bridged approve {id}` would let it in"),
+            None => log::warn!("refused a page of {shown}"),
+        }
+        known.push(origin.to_owned());
+    }
+}

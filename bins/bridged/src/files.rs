@@ -1,0 +1,122 @@
+//! Files that only this user may read: read with suspicion, written whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, OFlags};
+use zeroize::Zeroizing;
+
+use crate::places::our_uid;
+use crate::trouble::{Doing, Outcome, Trouble};
+
+/// A private file's size beyond which it is none of ours.
+const LARGEST: u64 = 4 << 20;
+
+/// Reads a file that must be a regular one, ours, and closed to everyone else; `None` if there is none.
+pub(crate) fn read_private(path: &Path) -> Outcome<Option<Zeroizing<Vec<u8>>>> {
+    let refuse = |why: &str| {
+        Err(Trouble::usage(format!(
+            "{} {why}; what it guards may be known to others: see to it, or start afresh with `bridged reset-pairing`",
+            path.display()
+        )))
+    };
+    // Not blocking: a FIFO in its place must not hold us up. Not following: a link's target is not ours to judge.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = match OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) if e.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            return refuse("is a symbolic link");
+        }
+        Err(e) => return Err(Trouble::usage(format!("cannot read {}: {e}", path.display()))),
+    };
+    let found = file.metadata().doing(format_args!("look at {}", path.display()))?;
+    if !found.is_file() {
+        return refuse("is not a regular file");
+    }
+    if found.uid() != our_uid() {
+        return refuse(&format!("belongs to user {}", found.uid()));
+    }
+    if found.mode() & 0o077 != 0 {
+        return refuse(&format!("can be read by others (mode {:o})", found.mode() & 0o7777));
+    }
+    if found.len() > LARGEST {
+        return refuse("is far too large");
+    }
+    let mut content = Zeroizing::new(Vec::with_capacity(found.len() as usize));
+    file.read_to_end(&mut content).doing(format_args!("read {}", path.display()))?;
+    Ok(Some(content))
+}
+
+/// Writes a private file whole: beside it under a name of its own, to the disk, then in its place.
+///
+/// The caller holds the folder's lock, so a leftover under that name is from a writer that died.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> Outcome<()> {
+    let beside = beside(path);
+    let mut file = match create_new(&beside) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+            remove_leftover(&beside)?;
+            create_new(&beside)
+        }
+        other => other,
+    }
+    .doing(format_args!("write {}", beside.display()))?;
+    let written =
+        file.write_all(content).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written.doing(format_args!("write {}", path.display()))?;
+    // The new name is only safe once the folder is on the disk too; where that cannot be asked for, the file still holds.
+    if let Some(folder) = path.parent().and_then(|p| File::open(p).ok()) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".tmp");
+    path.with_file_name(name)
+}
+
+fn create_new(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(flags.bits() as i32).open(path)
+}
+
+fn remove_leftover(path: &Path) -> Outcome<()> {
+    let found = fs::symlink_metadata(path).doing(format_args!("look at {}", path.display()))?;
+    if !found.is_file() || found.uid() != our_uid() || found.nlink() != 1 {
+        return Err(Trouble::usage(format!(
+            "{} is in the way and was not made by bridged: look at it, then remove it",
+            path.display()
+        )));
+    }
+    fs::remove_file(path).doing(format_args!("remove {}", path.display()))
+}
+
+/// Holds a folder for one writer until it is dropped.
+pub(crate) struct FolderLock {
+    _folder: File,
+}
+
+impl FolderLock {
+    /// Waits for the other writers; none of them takes long.
+    pub(crate) fn take(folder: &Path) -> Outcome<FolderLock> {
+        let opened = File::open(folder).doing(format_args!("open {}", folder.display()))?;
+        rustix::fs::flock(&opened, FlockOperation::LockExclusive)
+            .doing(format_args!("lock {}", folder.display()))?;
+        Ok(FolderLock { _folder: opened })
+    }
+}
+
+/// 32 random bytes.
+pub(crate) fn random() -> Outcome<[u8; 32]> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).doing("get random numbers from the system")?;
+    Ok(bytes)
+}

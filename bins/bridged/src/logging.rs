@@ -1,0 +1,86 @@
+//! The log: lines on standard error, each with its moment; what peers sent is escaped, so that a line stays a line.
+
+use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use log::{Level, LevelFilter, Log, Metadata, Record};
+
+struct Lines;
+
+static LINES: Lines = Lines;
+
+/// Begins logging.
+pub(crate) fn begin(level: LevelFilter) {
+    // A second call would only mean that logging has begun already.
+    let _ = log::set_logger(&LINES);
+    log::set_max_level(level);
+}
+
+impl Log for Lines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.level() <= log::max_level()
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        let level = match record.level() {
+            Level::Error => "error",
+            Level::Warn => "warn ",
+            Level::Info => "info ",
+            Level::Debug => "debug",
+            Level::Trace => "trace",
+        };
+        let text: String = record.args().to_string().chars().flat_map(escaped).collect();
+        // A log that cannot be written to must not end the daemon.
+        let _ = writeln!(std::io::stderr().lock(), "{} {level} {text}", moment());
+    }
+
+    fn flush(&self) {}
+}
+
+fn escaped(c: char) -> impl Iterator<Item = char> {
+    let keep = !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let (as_is, escape) = if keep { (Some(c), None) } else { (None, Some(c.escape_unicode())) };
+    as_is.into_iter().chain(escape.into_iter().flatten())
+}
+
+/// Now, as `2026-11-30T17:45:00Z`.
+fn moment() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = date(days);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+/// The date so many days after 1970-01-01. Years are counted from March, so that the leap day ends one.
+fn date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (era * 400 + year + next, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{date, escaped};
+
+    #[test]
+    fn days_are_counted_by_the_calendar() {
+        assert_eq!(date(0), (1970, 1, 1));
+        assert_eq!(date(11_016), (2000, 2, 29));
+        assert_eq!(date(20_787), (2026, 11, 30));
+    }
+
+    #[test]
+    fn a_line_stays_a_line() {
+        let text: String = "a\nb\u{1b}[2J".chars().flat_map(escaped).collect();
+        assert_eq!(text, "a\\u{a}b\\u{1b}[2J");
+    }
+}

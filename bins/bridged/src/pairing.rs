@@ -1,0 +1,115 @@
+//! `bridged pair`, `pairings`, `approve`, `revoke`, `reset-pairing`, `token`: by the running daemon, or on its files.
+
+use serde_json::{Value, json};
+
+use crate::background::said;
+use crate::client::{Client, Failure, Role};
+use crate::control;
+use crate::keys::Keys;
+use crate::places::Places;
+use crate::record;
+use crate::show::{ago, harmless, table};
+use crate::trouble::{Doing, Outcome, Trouble};
+
+/// `bridged pair`.
+pub(crate) fn pair(places: &Places) -> Outcome<()> {
+    let made = ask(places, "pair", &json!({}))?;
+    println!("{}", made["code"].as_str().unwrap_or_default());
+    eprintln!("Paste this into the extension's popup within {} s; it works once.", made["expires_in"]);
+    Ok(())
+}
+
+/// `bridged pairings`.
+pub(crate) fn pairings(places: &Places, as_json: bool) -> Outcome<()> {
+    let known = ask(places, "pairings", &json!({}))?;
+    if as_json {
+        println!("{known}");
+        return Ok(());
+    }
+    let text = |value: &Value| value.as_str().map_or_else(|| "-".to_owned(), harmless);
+    let rows: Vec<[String; 4]> = known["extensions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|p| {
+            let seen = p["last_seen"].as_u64().map_or_else(|| "never".to_owned(), ago);
+            [text(&p["key_id"]), text(&p["label"]), text(&p["browser_id"]), seen]
+        })
+        .collect();
+    if rows.is_empty() {
+        println!("no extension is paired; `bridged extension install DIR` makes one that is");
+    } else {
+        println!("{}", table(["KEY", "LABEL", "BROWSER", "LAST SEEN"], &rows));
+    }
+    for id in known["approved"].as_array().into_iter().flatten() {
+        println!("approved without a key: {}", text(id));
+    }
+    Ok(())
+}
+
+/// `bridged approve`.
+pub(crate) fn approve(places: &Places, id: &str) -> Outcome<()> {
+    let done = ask(places, "approve", &json!({"extension_id": id}))?;
+    println!(
+        "{} may connect without a key; `bridged revoke {0}` takes that back",
+        done["approved"].as_str().unwrap_or(id)
+    );
+    Ok(())
+}
+
+/// `bridged revoke`.
+pub(crate) fn revoke(places: &Places, name: &str) -> Outcome<()> {
+    let done = ask(places, "revoke", &json!({"name": name}))?;
+    println!("revoked {}", done["revoked"].as_str().unwrap_or(name));
+    Ok(())
+}
+
+/// `bridged reset-pairing`.
+pub(crate) fn reset(places: &Places) -> Outcome<()> {
+    let done = match record::running(&places.state) {
+        Some(_) => ask(places, "reset_pairing", &json!({}))?,
+        // The files may be the very reason for it, so they are not read first.
+        None => json!({"folders": Keys::reset(&places.state)?.book().folders}),
+    };
+    println!("all keys are new: whatever was paired is a stranger now, and the client token has changed");
+    for folder in done["folders"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        println!("pair it again with `bridged extension install {folder}`");
+    }
+    Ok(())
+}
+
+/// `bridged token`.
+pub(crate) fn token(places: &Places, action: Option<&str>) -> Outcome<()> {
+    match action {
+        None => println!("{}", *Keys::open(&places.state)?.token()),
+        Some("rotate") => {
+            ask(places, "token_rotate", &json!({}))?;
+            println!("the token is new; the old one works for another minute, sessions go on");
+        }
+        Some(other) => {
+            return Err(Trouble::usage(format!(
+                "there is no `bridged token {}`, only `rotate`",
+                other.escape_debug()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// By the daemon, so that it can end sessions; without one on the files.
+fn ask(places: &Places, method: &str, params: &Value) -> Outcome<Value> {
+    if let Some(Some(daemon)) = record::running(&places.state) {
+        let answer =
+            Client::connect(&daemon.socket, Role::Control).and_then(|mut c| c.call(method, params, None));
+        return match answer {
+            Ok(result) => serde_json::from_str(result.get()).doing("understand the daemon"),
+            Err(Failure::Refused(refusal)) => Err(Trouble::failed(harmless(&refusal.error))),
+            Err(other) => Err(Trouble::failed(said(&other))),
+        };
+    }
+    let mut keys = Keys::open(&places.state)?;
+    match control::perform(&mut keys, method, params) {
+        Some(done) => done.map(|(result, _)| result),
+        None => Err(Trouble::failed(format!("there is no control method {method}"))),
+    }
+}

@@ -1,0 +1,295 @@
+//! `bridged serve`: the process. It puts hub, doors and files together, runs them on one thread, and ends in order.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use bridge_core::{Config, Secrets};
+use bridge_driver::{Driver, Options};
+use bridge_reactor::{TcpListener, Timer, UnixListener, UnixStream};
+use bridge_unix::{Lines, SocketError, SocketFile};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use smol::LocalExecutor;
+use smol::channel::{Receiver, Sender, bounded};
+use smol::io::AsyncReadExt;
+
+use crate::config::{Compat, Settings};
+use crate::daemon::{Clock, Daemon, Hub, Wish};
+use crate::extension;
+use crate::files::random;
+use crate::keys::{Keys, unix_now};
+use crate::places::Places;
+use crate::record::{Lock, Record};
+use crate::trouble::{Doing, Outcome, Trouble};
+use crate::{commands, door, logging, squatter};
+
+/// How long the peers get to let go at the end.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long an accept loop rests when the process has no descriptors left.
+const REST: Duration = Duration::from_millis(100);
+
+/// Runs the daemon until it is told to end.
+pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
+    let settings = Settings::settle(flags.given(), places, flags.insecure_compat)?;
+    if flags.background {
+        // Its own session: a terminal that closes does not take it along.
+        let _ = rustix::process::setsid();
+    }
+    logging::begin(settings.log);
+    limits();
+    let mut lock = Lock::take(&places.state)?;
+    let keys = Keys::open(&places.state)?;
+    let socket = bind(&settings.socket)?;
+    let local =
+        socket.listener().try_clone().and_then(UnixListener::from_std).doing("listen on the Unix socket")?;
+    let tcp = listen(settings.port)?;
+    let address = tcp.local_addr().doing("find the port")?;
+    let secrets = Secrets { seed: random()?, resume: keys.resume_secret() };
+
+    let executor = Rc::new(LocalExecutor::new());
+    let (wishes, wished) = bounded(4);
+    let daemon = Daemon::new(keys, pinned(&settings), wishes.clone(), executor.clone());
+    let driver = Driver::new(
+        config(&settings),
+        &secrets,
+        daemon.ring(),
+        daemon.clone(),
+        Clock::start(),
+        Options::default(),
+    );
+    daemon.attach(driver.clone());
+
+    let signals = Signals::listen()?;
+    lock.publish(&Record {
+        pid: std::process::id(),
+        address: address.to_string(),
+        socket: settings.socket.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: unix_now(),
+    })?;
+    announce(places, &settings, address);
+
+    bridge_reactor::block_on(executor.run(async {
+        let doors = [
+            executor.spawn(websocket(executor.clone(), driver.clone(), daemon.clone(), tcp)),
+            executor.spawn(unix(executor.clone(), driver.clone(), local)),
+        ];
+        executor.spawn(driver.run_timers()).detach();
+        signals.spawn(&executor, &wishes);
+        wait(&wished, flags, places, &daemon).await;
+        for door in doors {
+            door.cancel().await;
+        }
+        // Nobody new may find us while we leave.
+        drop(socket);
+        driver.shutdown(GRACE).await;
+    }));
+    log::info!("ended");
+    Ok(())
+}
+
+/// Until somebody wants the daemon to end; reads the configuration again in between.
+async fn wait(wished: &Receiver<Wish>, flags: &commands::Serve, places: &Places, daemon: &Daemon) {
+    loop {
+        match wished.recv().await {
+            Ok(Wish::Reload) => reload(flags, places, daemon),
+            Ok(Wish::Stop(why)) => return log::info!("ending: {why}"),
+            Err(_) => return,
+        }
+    }
+}
+
+/// What can change without a restart: the log's level, its file, and who may connect.
+fn reload(flags: &commands::Serve, places: &Places, daemon: &Daemon) {
+    match Settings::settle(flags.given(), places, flags.insecure_compat) {
+        Ok(settings) => {
+            log::set_max_level(settings.log);
+            daemon.pin(pinned(&settings));
+            if flags.background
+                && let Err(e) = crate::background::reopen_log(places)
+            {
+                log::error!("{e}");
+            }
+            log::info!("configuration read again");
+        }
+        Err(e) => log::error!("the configuration stays as it was: {e}"),
+    }
+}
+
+fn pinned(settings: &Settings) -> Vec<String> {
+    let mut ids = settings.allow_extension.clone();
+    ids.push(extension::ID.to_owned());
+    ids
+}
+
+fn config(settings: &Settings) -> Config {
+    let mut config = Config::default();
+    config.limits.connections = usize::from(settings.max_connections);
+    config.compat = match settings.compat {
+        Compat::Strict => bridge_core::Compat::Strict,
+        Compat::SameUser => bridge_core::Compat::SameUser,
+        Compat::Open => bridge_core::Compat::Open,
+    };
+    config.server = bridge_core::Server { name: "bridged", version: env!("CARGO_PKG_VERSION") };
+    config
+}
+
+/// As many descriptors as the system allows, and no core dumps: they would hold keys.
+fn limits() {
+    let files = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+}
+
+fn bind(path: &Path) -> Outcome<SocketFile> {
+    SocketFile::bind(path.parent().unwrap_or(path)).map_err(|e| match e {
+        SocketError::Running(_) => {
+            Trouble::failed(format!("{}: {e}; choose another --socket", path.display()))
+        }
+        SocketError::Unfit(..) => Trouble::usage(format!(
+            "cannot use the socket's place: {e}; mend that or choose another --socket"
+        )),
+        _ => Trouble::failed(format!("cannot listen on {}: {e}", path.display())),
+    })
+}
+
+fn listen(port: u16) -> Outcome<TcpListener> {
+    TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).map_err(|e| match e.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            let whose = squatter::describe(port);
+            Trouble::failed(format!(
+                "port {port} is taken by {whose}: end that program, or choose another port with --port and \
+                 `bridged extension install` again"
+            ))
+        }
+        std::io::ErrorKind::PermissionDenied => Trouble::usage(format!(
+            "port {port} needs rights that you do not have: choose one above 1023 with --port"
+        )),
+        _ => Trouble::failed(format!("cannot listen on 127.0.0.1:{port}: {e}")),
+    })
+}
+
+fn announce(places: &Places, settings: &Settings, address: SocketAddr) {
+    if let Some(warning) = places.warning.as_ref().filter(|_| settings.socket == places.socket) {
+        log::warn!("{warning}");
+    }
+    if settings.compat == Compat::Open {
+        log::warn!("--compat open: any program on this machine may drive the browser; for tests only");
+    }
+    log::info!("listening on ws://{address} and {}", settings.socket.display());
+    // Whoever started us may have closed its end; that is no reason not to serve.
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "bridged listens on ws://{address}").and_then(|()| out.flush());
+}
+
+async fn websocket(
+    executor: Rc<LocalExecutor<'static>>,
+    driver: Hub,
+    daemon: Rc<Daemon>,
+    listener: TcpListener,
+) {
+    let mut weary = Weary::default();
+    let keeper = Rc::new(door::Keeper::new(daemon));
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                weary.recovered();
+                let _ = stream.set_nodelay(true);
+                let Ok(local) = stream.get_ref().local_addr() else { continue };
+                let (driver, keeper) = (driver.clone(), keeper.clone());
+                let serving =
+                    async move { bridge_websocket::accept(&driver, &*keeper, stream, local, peer).await };
+                executor.spawn(serving).detach();
+            }
+            Err(e) => weary.rest("WebSocket", &e).await,
+        }
+    }
+}
+
+async fn unix(executor: Rc<LocalExecutor<'static>>, driver: Hub, listener: UnixListener) {
+    let mut weary = Weary::default();
+    loop {
+        match listener.accept().await {
+            Ok(stream) => {
+                weary.recovered();
+                if !bridge_unix::same_user(&stream) {
+                    log::warn!("a program of another user knocked at the Unix socket and was closed");
+                    continue;
+                }
+                let other = stream.clone();
+                let lines = Lines::new().with_hangup(move || bridge_unix::hung_up(&other));
+                executor.spawn(driver.serve(&bridge_unix::PEER, stream, lines)).detach();
+            }
+            Err(e) => weary.rest("Unix socket", &e).await,
+        }
+    }
+}
+
+/// An accept loop that cannot go on rests and tries again; it says so once.
+#[derive(Default)]
+struct Weary {
+    said: bool,
+}
+
+impl Weary {
+    async fn rest(&mut self, which: &str, why: &std::io::Error) {
+        if !std::mem::replace(&mut self.said, true) {
+            log::error!("{which}: cannot accept connections for now: {why}");
+        }
+        Timer::at(Instant::now() + REST).await;
+    }
+
+    fn recovered(&mut self) {
+        self.said = false;
+    }
+}
+
+/// SIGTERM, SIGINT and SIGHUP as bytes in pipes, so that they are read where everything else is.
+struct Signals {
+    stop: StdUnixStream,
+    reload: StdUnixStream,
+}
+
+impl Signals {
+    fn listen() -> Outcome<Signals> {
+        let pipe = |signals: &[i32]| -> std::io::Result<StdUnixStream> {
+            let (read, write) = StdUnixStream::pair()?;
+            for signal in signals {
+                signal_hook::low_level::pipe::register(*signal, write.try_clone()?)?;
+            }
+            read.set_nonblocking(true)?;
+            Ok(read)
+        };
+        let ending = Arc::new(AtomicBool::new(false));
+        for signal in [SIGTERM, SIGINT] {
+            // The first one sets the flag, so that the second ends the process wherever it hangs.
+            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, ending.clone())
+                .and_then(|_| signal_hook::flag::register(signal, ending.clone()))
+                .doing("listen for signals")?;
+        }
+        Ok(Signals {
+            stop: pipe(&[SIGTERM, SIGINT]).doing("listen for signals")?,
+            reload: pipe(&[SIGHUP]).doing("listen for signals")?,
+        })
+    }
+
+    fn spawn(self, executor: &LocalExecutor<'static>, wishes: &Sender<Wish>) {
+        for (pipe, wish) in [(self.stop, Wish::Stop("signal")), (self.reload, Wish::Reload)] {
+            let Ok(mut pipe) = UnixStream::from_std(pipe) else { continue };
+            let wishes = wishes.clone();
+            let task = executor.spawn(async move {
+                let mut byte = [0];
+                while matches!(pipe.read(&mut byte).await, Ok(1)) {
+                    let _ = wishes.try_send(wish);
+                }
+            });
+            task.detach();
+        }
+    }
+}
