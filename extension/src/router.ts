@@ -5,7 +5,7 @@ import { BridgeError, toBridgeError } from './errors';
 import { defs, methods } from './generated/catalogue';
 import { handlers } from './methods/index';
 import { runOnce, validOnce, type Answer } from './once';
-import { judge, setPolicy } from './policy/policy';
+import { judge, policyReady, setPolicy } from './policy/policy';
 import { validateParams } from './validate';
 
 const known = new Map(methods.map((m) => [m.name, m]));
@@ -65,6 +65,7 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
   const method = known.get(request.method);
   const handler = method && Object.hasOwn(handlers, method.name) ? handlers[method.name] : undefined;
   if (!method || !handler) throw new BridgeError('UNKNOWN_METHOD', `unknown method: ${request.method.slice(0, 100)}`);
+  await policyReady;
   judge(method.access);
   const params = validateParams(withSelector(request.params, method.params.properties), method.params, defs);
   const owner = typeof request.client_id === 'string' ? request.client_id : '';

@@ -4,6 +4,7 @@ import { startBadge } from './connection/badge';
 import { startConnection } from './connection/connection';
 import { link, onLink } from './connection/link';
 import { watchDebugger } from './debugger/attach';
+import { servePopup } from './popup/serve';
 import { setPolicy } from './policy/policy';
 import { methodNames, onFrame, onLost } from './router';
 import { watchPages } from './tabs/guard';
@@ -19,4 +20,5 @@ onLink(({ ack }) => {
   setPolicy(ack?.policy);
 });
 startBadge();
+servePopup();
 startConnection({ frame: onFrame, lost: onLost, methods: methodNames });

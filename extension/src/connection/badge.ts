@@ -1,7 +1,6 @@
 // The toolbar button says at a glance whether the daemon is connected, and warns in red where something is wrong.
-import { onLink, type LinkState } from './link';
 import { onPolicy, policy } from '../policy/policy';
-import { link } from './link';
+import { link, onLink, type LinkState } from './link';
 
 const RED = '#b3261e';
 const GREY = '#6b7280';
@@ -25,7 +24,7 @@ export function startBadge(): void {
 }
 
 function draw(): void {
-  const { text, color } = link.state === 'up' && policy.paused ? { text: 'II', color: AMBER } : look[link.state];
+  const { text, color } = link.state === 'up' && policy.paused ? { text: '❚❚', color: AMBER } : look[link.state];
   const title = chrome.i18n.getMessage(`badge_${link.state}`, link.address ?? '') || chrome.i18n.getMessage('name');
   const key = `${text}|${color}|${title}`;
   if (key === shown) return;

@@ -203,7 +203,8 @@ function keepAlive(): void {
   else void chrome.runtime.getPlatformInfo().then(() => dial());
 }
 
-function pingNow(): void {
+/** Asks the daemon for a sign of life, unless an answer is awaited already. */
+export function pingNow(): void {
   if (!socket || socket.readyState !== WebSocket.OPEN) return;
   if (ping && Date.now() - ping.sentAt > PONG_MS) {
     // The other end is gone without a word (suspend, a stopped process): a new connection finds out.

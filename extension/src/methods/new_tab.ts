@@ -11,11 +11,8 @@ export const handler: Handler<NewTabParams, NewTabResult> = async (params, call)
   call.acted();
   let tab: LiveTab | undefined;
   const open = async () => (tab = await openTab(call, { url })).id;
-  if (url === 'about:blank') {
-    const id = await open();
-    return { tab_id: id, url, title: '', active: tab?.active ?? false };
-  }
   try {
+    // Also for an empty page: its events must be over before the next navigation is watched.
     const arrival = await navigateNew(call, open, url);
     const { active } = await chrome.tabs.get(arrival.tab_id);
     return { ...arrival, active };

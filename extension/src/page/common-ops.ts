@@ -12,9 +12,9 @@ function viewport() {
   return { width: innerWidth, height: innerHeight, dpr: devicePixelRatio };
 }
 
-/** Silences the question whether the page may be left, for the next time only. Capturing listeners are asked first. */
-function letGo() {
-  addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true, once: true });
+/** Whether the page was ever touched by a person or trusted input: only then may it ask whether it may be left. */
+function activated() {
+  return navigator.userActivation.hasBeenActive;
 }
 
 /** Waits until the document's own HTML has been parsed, at most `timeout` ms. */
@@ -32,4 +32,4 @@ export function parsed(timeout: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-export const commonOps: Record<string, PageOp> = { info, viewport, letGo };
+export const commonOps: Record<string, PageOp> = { info, viewport, activated };

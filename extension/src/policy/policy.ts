@@ -1,5 +1,5 @@
-// What the user allows, as the daemon last said (hello_ack, `policy` frames). Judged here again, against a fault of the other side;
-// the rules that need the page's address or the tab's owner are judged nowhere else.
+// What the user allows: the daemon's word (hello_ack, `policy` frames) and the pause button of the popup. Judged here again, against a
+// fault of the other side; the rules that need the page's address or the tab's owner are judged nowhere else.
 import { BridgeError } from '../errors';
 
 export interface Policy {
@@ -9,17 +9,37 @@ export interface Policy {
   evaluate: boolean;
 }
 
-const unknown: Policy = { paused: false, read_only: false, evaluate: false };
-export let policy: Policy = unknown;
+export let policy: Policy = { paused: false, read_only: false, evaluate: false };
+let pausedHere = false;
+let given: Record<string, unknown> | undefined;
 const watchers = new Set<() => void>();
 
-export function setPolicy(given: Record<string, unknown> | undefined): void {
-  policy = { paused: given?.paused === true, read_only: given?.read_only === true, evaluate: given?.evaluate === true };
-  for (const watcher of watchers) watcher();
+/** Resolves when the popup's pause is known; no command is judged before. */
+export const policyReady: Promise<void> = chrome.storage.local.get<{ paused?: boolean }>('paused').then((stored) => {
+  pausedHere = stored.paused === true;
+  refresh();
+});
+
+/** The daemon's policy, as a whole; undefined when it said none. */
+export function setPolicy(policyGiven: Record<string, unknown> | undefined): void {
+  given = policyGiven;
+  refresh();
+}
+
+/** The popup's pause: holds in this browser whatever the daemon says, until it is lifted here. */
+export async function pauseHere(on: boolean): Promise<void> {
+  await chrome.storage.local.set({ paused: on });
+  pausedHere = on;
+  refresh();
 }
 
 export function onPolicy(watcher: () => void): void {
   watchers.add(watcher);
+}
+
+function refresh(): void {
+  policy = { paused: pausedHere || given?.paused === true, read_only: given?.read_only === true, evaluate: given?.evaluate === true };
+  for (const watcher of watchers) watcher();
 }
 
 /** Refuses what the policy rules out whatever the page. */

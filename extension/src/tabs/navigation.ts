@@ -1,6 +1,7 @@
 // Leads a tab to another page and says where it ended up. Driven by Chrome's events from before the navigation starts, and bounded:
 // every way that a navigation can take (redirects, fragments, downloads, 204, refused, hanging) has an end here.
 import { remaining, type Call } from '../call';
+import { lettingGo } from '../debugger/leave';
 import { BridgeError } from '../errors';
 import { ownerOf } from './owners';
 import { callPage } from './page';
@@ -24,8 +25,8 @@ const AFTER_PARSED_MS = 10_000;
 const ABORT_GRACE_MS = 250;
 /** So long a navigation may take to begin: longer means that the page asks whether it may be left. */
 const BEGIN_MS = 5000;
-/** How long the old page is given to take off its question; a page that is stuck would not answer. */
-const LET_GO_MS = 200;
+/** How long the old page is given to answer before it is left; one that is stuck would not. */
+const ASK_MS = 200;
 /** A page whose HTML does not end is given this long after its beginning. */
 const AFTER_COMMIT_MS = 20_000;
 /** A page that keeps sending on to the next is followed this many times. */
@@ -50,28 +51,24 @@ export function normalUrl(text: string): string {
 }
 
 /** Navigates and waits as asked. */
-export async function navigateTab(call: Call, tabId: number, url: string, until: WaitUntil = 'load'): Promise<Arrival> {
-  const watch = watchNavigation(call, tabId);
-  try {
-    await letGo(call, tabId);
-    call.acted();
-    await chrome.tabs.update(tabId, { url }).catch((e: unknown) => { throw refused(e, tabId); });
-    return await watch.arrival(until, url);
-  } finally {
-    watch.stop();
-  }
+export function navigateTab(call: Call, tabId: number, url: string, until: WaitUntil = 'load'): Promise<Arrival> {
+  return navigateBy(call, tabId, () => chrome.tabs.update(tabId, { url }).catch((e: unknown) => { throw refused(e, tabId); }), until, url);
 }
 
-/** Runs something that starts a navigation (reload, history, a key) and waits for where it leads. */
-export async function navigateBy(call: Call, tabId: number, begin: () => Promise<unknown>, until: WaitUntil = 'load'): Promise<Arrival> {
-  const watch = watchNavigation(call, tabId);
-  try {
-    call.acted();
-    await begin();
-    return await watch.arrival(until);
-  } finally {
-    watch.stop();
-  }
+/** Runs something that starts a navigation (an address, reload, history) and waits for where it leads. */
+export async function navigateBy(call: Call, tabId: number, begin: () => Promise<unknown>, until: WaitUntil = 'load', wanted?: string): Promise<Arrival> {
+  const before = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null);
+  const go = async () => {
+    const watch = watchNavigation(call, tabId, before?.documentId);
+    try {
+      call.acted();
+      await begin();
+      return await watch.arrival(until, wanted);
+    } finally {
+      watch.stop();
+    }
+  };
+  return (await mayAsk(call, tabId)) ? lettingGo(tabId, go) : go();
 }
 
 /** Opens a tab at an address and waits as asked; `open` must give the new tab's id. */
@@ -86,10 +83,14 @@ export async function navigateNew(call: Call, open: () => Promise<number>, url: 
   }
 }
 
-/** A page in a client's own tab must not hold it back with a question that nobody is there to answer. In a person's tab it may. */
-async function letGo(call: Call, tabId: number): Promise<void> {
-  if ((await ownerOf(tabId)) === undefined) return;
-  await Promise.race([callPage(call, tabId, 'letGo', null).catch(() => {}), new Promise((r) => setTimeout(r, LET_GO_MS))]);
+/**
+ * Whether leaving the page may bring up its question "leave this page?" that somebody must answer: a page in a client's own tab must not
+ * be held back by it, as nobody is there. In a person's own tab the question is theirs.
+ */
+async function mayAsk(call: Call, tabId: number): Promise<boolean> {
+  if ((await ownerOf(tabId)) === undefined) return false;
+  const asked = callPage<boolean>(call, tabId, 'activated', null).catch(() => false);
+  return Promise.race([asked, new Promise<false>((r) => setTimeout(r, ASK_MS, false))]);
 }
 
 function refused(thrown: unknown, tabId: number): BridgeError {
@@ -117,8 +118,11 @@ export interface NavigationWatch {
   stop(): void;
 }
 
-/** Listens to a tab's navigations. Must be set up before the navigation is started, or its first events are missed. */
-export function watchNavigation(call: Call, knownTab?: number): NavigationWatch {
+/**
+ * Listens to a tab's navigations. Must be set up before the navigation is started, or its first events are missed; `leaving` is the
+ * document that the tab shows then, of which late events may still come.
+ */
+export function watchNavigation(call: Call, knownTab?: number, leaving?: string): NavigationWatch {
   let tabId = knownTab ?? -1;
   /** Events of all tabs until it is known which one is meant. */
   let early: (() => void)[] | undefined = knownTab === undefined ? [] : undefined;
@@ -144,8 +148,8 @@ export function watchNavigation(call: Call, knownTab?: number): NavigationWatch 
     for (const event of events) event();
   };
   const soon = <D>(handler: (details: D) => void) => (details: D) => { if (early) early.push(() => handler(details)); else handler(details); };
-  const mine = (d: { tabId: number; frameId: number; documentLifecycle?: string }) =>
-    d.tabId === tabId && d.frameId === 0 && (d.documentLifecycle === undefined || d.documentLifecycle === 'active');
+  const mine = (d: { tabId: number; frameId: number; documentId?: string; documentLifecycle?: string }) =>
+    d.tabId === tabId && d.frameId === 0 && (d.documentId === undefined || d.documentId !== leaving) && (d.documentLifecycle === undefined || d.documentLifecycle === 'active');
 
   const onBefore = soon((d: Details) => {
     if (!mine(d)) return;
@@ -166,7 +170,7 @@ export function watchNavigation(call: Call, knownTab?: number): NavigationWatch 
   const onParsed = soon((d: Details) => { if (mine(d) && (committed || !begun)) { parsed = true; changed(); } });
   const onCompleted = soon((d: Details) => { if (mine(d) && committed) { arrived = parsed = loaded = true; changed(); } });
   const onSame = soon((d: Details) => {
-    if (!mine(d)) return;
+    if (d.tabId !== tabId || d.frameId !== 0) return;
     // A page that rewrites its address while it loads is still loading.
     if (!begun) { begun = sameDocument = true; changed(); }
   });
@@ -297,7 +301,7 @@ async function goesOn(tabId: number, begun: () => boolean): Promise<boolean> {
   return begun();
 }
 
-interface Details { tabId: number; frameId: number; documentLifecycle?: string; url: string }
+interface Details { tabId: number; frameId: number; documentId?: string; documentLifecycle?: string; url: string }
 
 const shown = (url: string | undefined) => (url === undefined ? 'the page' : (url.split(/[?#]/, 1)[0] ?? '').slice(0, 200));
 
