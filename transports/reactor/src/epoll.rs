@@ -147,7 +147,13 @@ impl Reactor {
         }
         // Optimistic: whoever connects has mostly written already when we get to it.
         let side = || Side { ready: Cell::new(true), waker: RefCell::new(None) };
-        let source = Rc::new(Source { key, read: side(), write: side(), ended: Cell::new(false), armed: Cell::new(true) });
+        let source = Rc::new(Source {
+            key,
+            read: side(),
+            write: side(),
+            ended: Cell::new(false),
+            armed: Cell::new(true),
+        });
         entry.1 = Some(source.clone());
         Ok(source)
     }

@@ -28,23 +28,26 @@
 //! ```
 //!
 //! Everything is bound to the thread that made it (`!Send`). On systems other than Linux the same names
-//! stand for `async-io`.
+//! stand for `async-io` (the feature `portable` chooses that on Linux too, to test or compare).
 
-#[cfg(target_os = "linux")]
+mod clock;
+pub use clock::Clock;
+
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod epoll;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod net;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod timer;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
 pub use {
     epoll::block_on,
     net::{TcpListener, TcpStream, UnixListener, UnixStream},
     timer::Timer,
 };
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), feature = "portable"))]
 mod portable;
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(not(target_os = "linux"), feature = "portable"))]
 pub use portable::{TcpListener, TcpStream, Timer, UnixListener, UnixStream, block_on};

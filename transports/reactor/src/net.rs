@@ -277,10 +277,9 @@ impl TcpListener {
 
     /// The next connection and where it comes from. After an error, wait a moment before asking again.
     pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        let (fd, peer) = future::poll_fn(|cx| {
-            self.poll_accept(cx, || Ok(acceptfrom_with(&self.0.socket, ACCEPTED)?))
-        })
-        .await?;
+        let (fd, peer) =
+            future::poll_fn(|cx| self.poll_accept(cx, || Ok(acceptfrom_with(&self.0.socket, ACCEPTED)?)))
+                .await?;
         let peer = peer.ok_or(io::ErrorKind::NotConnected)?;
         Ok((TcpStream::adopt(fd.into())?, SocketAddr::try_from(peer)?))
     }
@@ -289,10 +288,9 @@ impl TcpListener {
 impl UnixListener {
     /// The next connection. After an error, wait a moment before asking again.
     pub async fn accept(&self) -> io::Result<UnixStream> {
-        let (fd, _) = future::poll_fn(|cx| {
-            self.poll_accept(cx, || Ok(acceptfrom_with(&self.0.socket, ACCEPTED)?))
-        })
-        .await?;
+        let (fd, _) =
+            future::poll_fn(|cx| self.poll_accept(cx, || Ok(acceptfrom_with(&self.0.socket, ACCEPTED)?)))
+                .await?;
         UnixStream::adopt(fd.into())
     }
 }

@@ -1,1 +1,1 @@
-//! Proof that the doors run on smol, async-std and tokio alike (tests only).
+//! Proof that the doors run on smol, async-std and tokio alike: everything is in `tests/`.

@@ -1,6 +1,7 @@
 //! The session: messages of a client in, actions for the host out, no I/O and no clock.
 
 mod flight;
+mod output;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -10,110 +11,12 @@ use serde_json::value::RawValue;
 
 pub use flight::{AskId, CallId, Lane};
 use flight::{Batch, Flight, Progress, To};
+pub use output::{Config, Eras, Output, Sent};
 
 use crate::message::{META_CAPABILITIES, META_VERSION, Malformed, Message, Meta, Text, elements};
-use crate::provider::{Answer, Body, BridgeCall, Outcome, Provider, Reply, Request, RpcError, SaveFile};
+use crate::provider::{Answer, Body, Cache, Outcome, Provider, Reply, Request, RpcError};
 use crate::version::Version;
 use crate::wire;
-
-/// Which ways of opening a session accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eras {
-    /// A handshake, or requests that say their version themselves (stdio).
-    Both,
-    /// A handshake only: one HTTP session of the older revisions.
-    Legacy,
-    /// Stateless requests only: everything else on HTTP.
-    Modern,
-}
-
-/// Limits and times of a session.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Which ways of opening are accepted.
-    pub eras: Eras,
-    /// The largest message that is read.
-    pub max_message: usize,
-    /// How many calls may be under way at once.
-    pub max_in_flight: usize,
-    /// How many messages one batch may hold.
-    pub max_batch: usize,
-    /// How long a call runs before the first progress notification.
-    pub progress_after: Duration,
-    /// The time between two of them.
-    pub progress_every: Duration,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            eras: Eras::Both,
-            max_message: 8 << 20,
-            max_in_flight: 64,
-            max_batch: 64,
-            progress_after: Duration::from_secs(1),
-            progress_every: Duration::from_secs(2),
-        }
-    }
-}
-
-/// What the host is to do. Take them all after every input.
-#[derive(Debug)]
-pub enum Output {
-    /// Send this message; on HTTP a reply is the last of its lane.
-    Send {
-        /// Where it goes.
-        lane: Lane,
-        /// One JSON text without a line break.
-        message: Vec<u8>,
-        /// What it is, for HTTP.
-        kind: Sent,
-    },
-    /// Make this call and hand its answer to [`Session::handle_answer`].
-    Call {
-        /// Its number.
-        call: CallId,
-        /// Where the request came from.
-        lane: Lane,
-        /// The call.
-        request: BridgeCall,
-    },
-    /// Give this call up; its answer is not wanted any more.
-    Cancel {
-        /// Its number.
-        call: CallId,
-    },
-    /// Write this file and hand its path to [`Session::handle_saved`].
-    Save {
-        /// The call it belongs to.
-        call: CallId,
-        /// The file.
-        file: SaveFile,
-    },
-    /// The client answered a question put by [`Session::ask`].
-    Told {
-        /// The call it was for.
-        call: CallId,
-        /// The question.
-        ask: AskId,
-        /// The result, or the error, as raw JSON.
-        answer: Result<String, String>,
-    },
-    /// Nothing (more) comes for this lane.
-    Silent {
-        /// The lane.
-        lane: Lane,
-    },
-}
-
-/// What a sent message is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
-    /// The reply (or the batch of them), with its HTTP status.
-    Reply(u16),
-    /// Something before it.
-    Notice,
-}
 
 /// One client's session. See the crate's documentation for the loop around it.
 #[derive(Debug)]
@@ -220,7 +123,7 @@ impl<P: Provider> Session<P> {
         let mut notices = Vec::new();
         for flight in self.flights.values_mut() {
             let Some(progress) = &mut flight.progress else { continue };
-            if !progress.next.is_some_and(|next| next <= now) {
+            if progress.next.is_none_or(|next| next > now) {
                 continue;
             }
             progress.next = Some(now + every);
@@ -362,7 +265,7 @@ impl<P: Provider> Session<P> {
         }
         let meta = Meta::of(params)?;
         let version = self.version_of(method, &meta)?;
-        if let Some(body) = self.base(method, params, version)? {
+        if let Some(body) = self.base(method, params, version, to.batch.is_some())? {
             let message = wire::result(id, &body, version, &self.provider.about(version));
             self.reply(to, message, 200);
             return Ok(());
@@ -416,20 +319,26 @@ impl<P: Provider> Session<P> {
     }
 
     /// The methods of the base protocol, which need no provider.
-    fn base(&mut self, method: &str, params: &str, version: Version) -> Result<Option<Body>, RpcError> {
+    fn base(
+        &mut self,
+        method: &str,
+        params: &str,
+        version: Version,
+        in_batch: bool,
+    ) -> Result<Option<Body>, RpcError> {
         match (method, version.is_modern()) {
             ("server/discover", true) => {
                 let about = self.provider.about(version);
-                Ok(Some(
-                    wire::discovered(&about)
-                        .cached(crate::provider::Cache { ttl_ms: 3_600_000, public: true }),
-                ))
+                Ok(Some(wire::discovered(&about).cached(Cache { ttl_ms: 3_600_000, public: true })))
             }
             (
                 "initialize" | "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe",
                 true,
             )
             | ("server/discover", false) => Err(RpcError::method_not_found()),
+            ("initialize", false) if in_batch => {
+                Err(RpcError::invalid_request("initialize is never part of a batch"))
+            }
             ("initialize", false) => self.initialize(params).map(Some),
             ("ping" | "logging/setLevel", false) => Ok(Some(Body::new(""))),
             _ => Ok(None),

@@ -266,7 +266,7 @@ fn kind(method: &Json) -> Kind {
         return Kind::Short;
     }
     let main = method.get("cli").and_then(|cli| cli.get("show")).and_then(Json::text);
-    Kind::Page { main: main.filter(|main| matches!(*main, "text" | "markdown")).map(str::to_owned) }
+    Kind::Page { main: main.map(str::to_owned) }
 }
 
 fn hint(properties: &[(String, Json)]) -> String {

@@ -14,6 +14,9 @@ use crate::version::Version;
 /// The most of one string in a short result: it may come from a page.
 const MAX_STRING: usize = 300;
 
+/// And of one that can only be a page's own words.
+const MAX_TITLE: usize = 120;
+
 /// A result, or a file to write first.
 #[derive(Debug)]
 pub(super) enum Shaped {
@@ -90,7 +93,7 @@ pub(super) fn cursor(params: &str) -> Option<String> {
     serde_json::from_str::<Params<'_>>(params).ok()?.cursor.map(|text| text.0.into_owned())
 }
 
-/// Page text in one marked block: the facts first, then the main text, the nodes a line each, or the rest as JSON.
+/// Page text in one marked block: the facts first, then what the tool is for: a text, the entries of a list, or JSON.
 fn page(result: &Json, main: Option<&str>, boundary: String, limit: usize, hint: &str) -> String {
     let from = match result.get("url").and_then(Json::text) {
         Some(url) => origin(url),
@@ -98,63 +101,57 @@ fn page(result: &Json, main: Option<&str>, boundary: String, limit: usize, hint:
         None => "a page".to_owned(),
     };
     let mut block = Block::new(boundary, &from, limit);
-    let list = main.is_none().then(|| longest_list(result)).flatten();
+    let main = match main.and_then(|main| result.get(main).map(|value| (main, value))) {
+        Some(main) => Some(main),
+        None => longest_list(result),
+    };
     for (key, value) in result.members() {
-        if Some(key.as_str()) == main
-            || list.is_some_and(|(name, _)| name == key)
-            || *value == Json::Bool(false)
-        {
-            continue;
-        }
         match value {
+            _ if main.is_some_and(|(main, _)| main == key) => {}
             Json::Null => {}
             Json::String(text) => block.line(&clean(key, 60), text),
-            other => block.line(&clean(key, 60), &other.to_string()),
+            other => block.line(&clean(key, 60), &compact(other).to_string()),
         }
     }
-    if let Some(text) = main.and_then(|main| result.get(main)).and_then(Json::text) {
-        let all = text.len();
-        let before = block.offered();
-        block.text(text);
-        let hint = if block.is_full() {
-            format!(
-                "The whole text has {all} bytes{}.{}{hint}",
-                if before > 0 { " besides the lines above" } else { "" },
-                if hint.is_empty() { "" } else { " " }
-            )
-        } else {
-            String::new()
-        };
-        return block.finish(&hint);
-    }
-    let Some((_, elements)) = list else { return block.finish(hint) };
-    let mut shown = 0;
-    for element in elements {
-        let mut line = String::new();
-        if element.get("role").is_some() {
-            node(&mut line, element)
-        } else {
-            compact(element).write(&mut line)
+    match main {
+        None => block.finish(hint),
+        Some((_, Json::String(text))) => {
+            block.text(text);
+            block.finish(&format!("The whole text has {} bytes. {hint}", text.len()))
         }
-        line.push('\n');
-        block.text(&line);
-        if block.is_full() {
-            break;
+        Some((_, Json::Array(elements))) if elements.iter().any(is_object) => {
+            let mut shown: usize = 0;
+            for element in elements {
+                let mut line = String::new();
+                if element.get("role").is_some() {
+                    node(&mut line, element)
+                } else {
+                    compact(element).write(&mut line)
+                }
+                line.push('\n');
+                block.text(&line);
+                if block.is_full() {
+                    break;
+                }
+                shown = shown.saturating_add(1);
+            }
+            block.finish(&format!("Shown whole: {shown} of {} entries. {hint}", elements.len()))
         }
-        shown += 1;
+        Some((_, other)) => {
+            block.text(&other.to_string());
+            block.finish(hint)
+        }
     }
-    block.finish_counted(shown, elements.len(), "entries", hint)
+}
+
+fn is_object(json: &Json) -> bool {
+    matches!(json, Json::Object(_))
 }
 
 /// The member that is a list of objects: tabs, nodes, items, events, results.
-fn longest_list(result: &Json) -> Option<(&str, &[Json])> {
-    let lists = result.members().iter().filter_map(|(key, value)| match value {
-        Json::Array(elements) if elements.iter().any(|element| matches!(element, Json::Object(_))) => {
-            Some((key.as_str(), elements.as_slice()))
-        }
-        _ => None,
-    });
-    lists.max_by_key(|(_, elements)| elements.len())
+fn longest_list(result: &Json) -> Option<(&str, &Json)> {
+    let lists = result.members().iter().filter(|(_, value)| value.elements().iter().any(is_object));
+    lists.max_by_key(|(_, value)| value.elements().len()).map(|(key, value)| (key.as_str(), value))
 }
 
 /// A node of a tree in one line: depth, role, name, then what is not the usual.
@@ -239,7 +236,7 @@ fn compact(json: &Json) -> Json {
 
 /// A few facts: as JSON in a text block, and as structured content where the revision has it.
 fn short(mut result: Json, version: Version) -> Body {
-    sober(&mut result, 0);
+    sober(&mut result);
     let json = result.to_string();
     let mut members = text_members(&json, false);
     if version.has_structured_content() && matches!(result, Json::Object(_)) {
@@ -249,15 +246,18 @@ fn short(mut result: Json, version: Version) -> Body {
     Body::new(members)
 }
 
-/// Strings that can hide nothing and are not long.
-fn sober(json: &mut Json, depth: usize) {
+/// Strings that can hide nothing and are not long; shorter still where they are nothing but page text.
+fn sober(json: &mut Json) {
     match json {
         Json::String(text) => *text = clean(text, MAX_STRING),
-        Json::Array(elements) => elements.iter_mut().for_each(|element| sober(element, depth + 1)),
+        Json::Array(elements) => elements.iter_mut().for_each(sober),
         Json::Object(members) => {
             for (key, value) in members {
                 *key = clean(key, MAX_STRING);
-                sober(value, depth + 1);
+                match (key.as_str(), value) {
+                    ("title" | "text" | "name", Json::String(text)) => *text = clean(text, MAX_TITLE),
+                    (_, value) => sober(value),
+                }
             }
         }
         _ => {}
