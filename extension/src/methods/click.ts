@@ -1,12 +1,10 @@
 // click: one click on the element that the target means, once it can take it; and what that led to.
 import type { Call, Handler } from '../call';
-import { BridgeError } from '../errors';
 import type { ClickParams, ClickResult } from '../generated/methods';
 import type { Clicked } from '../page/act/click';
-import { closeTab } from '../tabs/close';
-import { watchEffects, type Effects } from '../tabs/effects';
+import type { Doc } from '../tabs/document';
+import { watchEffects, type EffectsWatch } from '../tabs/effects';
 import { onElement } from '../tabs/element';
-import { navigateTab, StillWaiting } from '../tabs/navigation';
 import { openTab } from '../tabs/open';
 import { resolveTab } from '../tabs/resolve';
 
@@ -14,39 +12,36 @@ export const handler: Handler<ClickParams, ClickResult> = async (params, call) =
   const { id } = await resolveTab(params, call);
   const effects = watchEffects(call, id);
   try {
-    const clicked = await onElement<Clicked>(call, id, 'click', params, {
-      newTab: params.new_tab, button: params.button, clickCount: params.click_count, modifiers: params.modifiers,
-    });
-    return await afterClick(call, id, clicked, effects, params.new_tab === true);
+    const how = { newTab: params.new_tab, button: params.button, clickCount: params.click_count, modifiers: params.modifiers };
+    let doc: Doc | undefined;
+    const clicked = await onElement<Clicked>(call, id, 'click', params, how, (worked) => { doc = worked; });
+    return await afterClick(call, { tabId: id, documentId: doc?.documentId }, clicked, effects, params.new_tab === true);
   } finally {
     effects.stop();
   }
 };
 
+interface Place { tabId: number; documentId: string | undefined }
+
 /** Does what only the worker can do for a click, and puts the result together. */
-export async function afterClick<R extends Clicked>(call: Call, tabId: number, { open, follow, leads, ...clicked }: R, effects: { seen(likely: boolean): Promise<Effects> }, newTab: boolean) {
+export async function afterClick<R extends Clicked>(call: Call, { tabId, documentId }: Place, { open, follow, code, leads, ...clicked }: R, effects: EffectsWatch, newTab: boolean) {
   if (open !== undefined) return { ...clicked, tab_id: await openLink(call, open) };
-  if (follow !== undefined) {
-    call.acted();
-    await chrome.tabs.update(tabId, { url: follow });
-  }
-  const seen = await effects.seen(leads === true || follow !== undefined);
+  if (follow !== undefined) await chrome.tabs.update(tabId, { url: follow });
+  if (code !== undefined && documentId !== undefined) await runCode(tabId, documentId, code);
+  const seen = await effects.seen(leads === true || follow !== undefined || newTab);
   // Asked for a new tab, and the page opened one by itself: that is the one.
   const tab_id = newTab && seen.opened?.[0] ? seen.opened[0].tab_id : tabId;
   return { ...clicked, tab_id, ...seen };
 }
 
+/** Follows a javascript: link as the page itself would, under the page's own security policy. */
+async function runCode(tabId: number, documentId: string, href: string): Promise<void> {
+  const func = (code: string) => { location.href = code; };
+  await chrome.scripting.executeScript({ target: { tabId, documentIds: [documentId] }, world: 'MAIN', injectImmediately: true, func, args: [href] }).catch(() => {});
+}
+
+/** The tab begins with the link's page, so whatever comes next in it waits for that page. */
 async function openLink(call: Call, url: string): Promise<number> {
   call.acted();
-  const tab = await openTab(call);
-  try {
-    await navigateTab(call, tab.id, url, 'none');
-  } catch (e) {
-    if (!(e instanceof StillWaiting)) {
-      await closeTab(call, tab.id).catch(() => {});
-      if (e instanceof BridgeError) e.extra.maybe_executed = true;
-      throw e;
-    }
-  }
-  return tab.id;
+  return (await openTab(call, { url })).id;
 }

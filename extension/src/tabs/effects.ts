@@ -9,6 +9,8 @@ export interface Effects {
   navigated?: string;
 }
 
+/** Where a page is likely to be on its way, so long is waited for a sign of it. A tab that an act opens is announced before the act's own result. */
+const LIKELY_MS = 100;
 /** A tab that a page opens a moment after the act still belongs to who acted. */
 const AFTERMATH_MS = 2000;
 
@@ -48,8 +50,8 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
     stop,
     async seen(likely) {
       acted = true;
-      if (!opened.length && navigated === undefined) {
-        await new Promise<void>((resolve) => { wake = resolve; setTimeout(resolve, likely ? 100 : 0); });
+      if (likely && !opened.length && navigated === undefined) {
+        await new Promise<void>((resolve) => { wake = resolve; setTimeout(resolve, LIKELY_MS); });
       }
       return { ...(opened.length ? { opened } : {}), ...(navigated === undefined ? {} : { navigated }) };
     },

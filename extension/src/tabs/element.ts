@@ -21,8 +21,11 @@ const SLICE_MS = 250;
 /** A frame that does not say within this time what it holds is passed over for now. */
 const PROBE_MS = 1500;
 
-/** Runs a page operation on the element that the target means, wherever in the tab it is; waits for it as long as the call allows. */
-export async function onElement<R extends object>(call: Call, tabId: number, op: string, params: ElementParams, more: object = {}): Promise<InFrame<R>> {
+/**
+ * Runs a page operation on the element that the target means, wherever in the tab it is; waits for it as long as the call allows.
+ * `worked` hears in which document that was.
+ */
+export async function onElement<R extends object>(call: Call, tabId: number, op: string, params: ElementParams, more: object = {}, worked: (doc: Doc) => void = () => {}): Promise<InFrame<R>> {
   const { by = 'css', value, index = 0, name } = params.target;
   const target: ElementArgs['target'] = { by, value, index, ...(name === undefined ? {} : { name }) };
   if (target.name !== undefined && target.by !== 'role') throw new BridgeError('INVALID_PARAMS', 'invalid params: target.name goes with by: "role"');
@@ -44,7 +47,7 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
       slice = undefined;
       continue;
     }
-    if (!('beyond' in result)) return result;
+    if (!('beyond' in result)) { worked(doc); return result; }
     const there = await probe(call, tabId, target);
     frames = there.frames;
     if (there.found) {
@@ -52,6 +55,7 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
       try {
         const inner = { ...more, ...args, target: { ...target, index }, inFrame: true };
         const done = await ticking({ ...frame, tabId }, () => callPage<R>(call, tabId, op, inner, { documentId: frame.documentId }));
+        worked({ ...frame, tabId });
         return { ...done, frame: frame.url };
       } catch (e) {
         // Gone again before anything was done: the search goes on.
@@ -73,12 +77,15 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
  * call came, or if it is the same site's; what another site's page happens to hold is not what was asked for.
  */
 async function successor(call: Call, left: Doc, thrown: unknown, arriving: boolean): Promise<Doc> {
-  if (!(thrown instanceof PageLeft) || thrown.extra.maybe_executed || call.signal.aborted) throw thrown;
+  if (call.signal.aborted || !isLeft(thrown) || thrown.extra.maybe_executed) throw thrown;
   const next = await findDocument(call, left.tabId);
   if (next.documentId === left.documentId) await new Promise((r) => setTimeout(r, 20));
   if (arriving || origin(next.url) === origin(left.url)) return next;
   throw new PageLeft(`the tab went from ${shown(left.url)} to ${shown(next.url)} while the element was waited for`);
 }
+
+/** The document went away before or while something ran in it; a page that is being left also cancels what waits in it. */
+const isLeft = (e: unknown): e is BridgeError => e instanceof BridgeError && (e.code === 'NAVIGATION_FAILED' || e.code === 'CANCELLED');
 
 const origin = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
 const shown = (url: string) => (url.split(/[?#]/, 1)[0] ?? '').slice(0, 200);

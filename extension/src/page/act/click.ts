@@ -22,6 +22,8 @@ export interface Clicked {
   /** The worker is to open this: in a new tab, or in this one. */
   open?: string;
   follow?: string;
+  /** A javascript: link, which this world may not follow: the worker lets the page do it. */
+  code?: string;
   /** A page may be on its way: the worker looks for a moment longer whether one comes. */
   leads?: true;
   note?: string;
@@ -47,7 +49,9 @@ function clickOn({ el, at, point, dress }: Pick<Hit, 'el' | 'at' | 'point' | 'dr
   }
   if ((link && leadsAway(link.href)) || submitterOf(on)) result.leads = true;
   const follow = params.newTab ? null : blockedAtTop(on);
-  ctx.acted(dress(follow === null ? result : { ...result, follow }));
+  const code = link && /^javascript:/i.test(link.href) ? link.href : null;
+  const then: Partial<Clicked> = follow !== null ? { follow } : code !== null ? { code } : {};
+  ctx.acted(dress({ ...result, ...then }));
 
   moveOnto(on, point, modifiers);
   if (on instanceof HTMLOptionElement && on.closest('select')) {
@@ -64,8 +68,8 @@ function clickOn({ el, at, point, dress }: Pick<Hit, 'el' | 'at' | 'point' | 'dr
     }
     if (!on.isConnected) return { ...result, note: 'the page took the element away when it was pressed, before the click itself' };
     if (button === 2) contextMenu(on, point, press);
-    if (follow !== null) {
-      if (clickWithoutFollowing(on, () => click(on, point, press))) return { ...result, follow };
+    if (follow !== null || code !== null) {
+      if (clickWithoutFollowing(on, () => click(on, point, press))) return { ...result, ...then };
     } else inThisTab(on, () => click(on, point, press));
     if (detail === 2 && button === 0 && on.isConnected) doubleClick(on, point, press);
   }

@@ -27,17 +27,20 @@ export function moveOnto(el: Element, point: Point, modifiers: Modifiers = NO_MO
     const path = [...ancestry(el)];
     const left = from ? [...ancestry(from)].filter((up) => !path.includes(up)) : [];
     const entered = path.filter((up) => !from || ![...ancestry(from)].includes(up)).reverse();
-    const pair = (pointer: string, mouse: string, on: Element, more: PointerEventInit) => {
-      on.dispatchEvent(new PointerEvent(pointer, init(point, modifiers, { button: -1, ...more })));
-      on.dispatchEvent(new MouseEvent(mouse, init(point, modifiers, more)));
-    };
     const inner = { bubbles: false, cancelable: false, composed: false };
-    if (from) {
-      pair('pointerout', 'mouseout', from, { relatedTarget: el });
-      for (const up of left) pair('pointerleave', 'mouseleave', up, { relatedTarget: el, ...inner });
+    // All of the pointer's events come before the mouse's.
+    for (const kind of ['pointer', 'mouse'] as const) {
+      const send = (on: Element, what: string, more: PointerEventInit) => {
+        if (kind === 'pointer') on.dispatchEvent(new PointerEvent(kind + what, init(point, modifiers, { button: -1, ...more })));
+        else on.dispatchEvent(new MouseEvent(kind + what, init(point, modifiers, more)));
+      };
+      if (from) {
+        send(from, 'out', { relatedTarget: el });
+        for (const up of left) send(up, 'leave', { relatedTarget: el, ...inner });
+      }
+      send(el, 'over', { relatedTarget: from });
+      for (const down of entered) send(down, 'enter', { relatedTarget: from, ...inner });
     }
-    pair('pointerover', 'mouseover', el, { relatedTarget: from });
-    for (const down of entered) pair('pointerenter', 'mouseenter', down, { relatedTarget: from, ...inner });
     hovered = el;
   }
   el.dispatchEvent(new PointerEvent('pointermove', init(point, modifiers, { button: -1 })));

@@ -1,0 +1,131 @@
+// Before an act: an element is waited for until it can be acted on as a person could, and if it never can, the reason is told.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { start } from './harness/start.mjs';
+
+const NO = (body) => `<body onclick="window.stray = (window.stray ?? 0) + (event.target.id === 'go' ? 0 : 1)">${body}<script>window.n = 0; document.querySelector('#go')?.addEventListener('click', () => n++);</script>`;
+
+const pages = {
+  '/late': NO('<script>setTimeout(() => document.body.insertAdjacentHTML("beforeend", "<button id=late onclick=\'n++\'>Late</button>"), 700)</script>'),
+  '/toast': NO('<button id="go" style="position:fixed;bottom:10px;right:10px">Go</button><div id="toast" style="position:fixed;right:0;bottom:0;width:300px;height:100px;background:#ccc">Toast</div><script>setTimeout(() => toast.remove(), 900)</script>'),
+  '/covered': NO('<button id="go">Go</button><div id="veil" style="position:fixed;inset:0;background:#0008"></div>'),
+  '/through': NO('<button id="go">Go</button><div style="position:fixed;inset:0;pointer-events:none;background:#0004"></div>'),
+  '/partly': NO('<button id="go" style="width:300px;height:60px">Go</button><div style="position:absolute;left:100px;top:0;width:120px;height:80px;background:#ccc"></div>'),
+  '/disabled': NO('<button id="go" disabled>Go</button><script>setTimeout(() => { go.disabled = false; }, 700)</script>'),
+  '/never': NO(`<fieldset id="fs" disabled><legend>L</legend><button id="go">Go</button></fieldset><button id="aria" aria-disabled="true">Aria</button><div inert><button id="inert">Inert</button></div>
+    <button disabled id="outer"><span id="inner">Inner</span></button><button id="hidden" hidden>Hidden</button><div style="visibility:hidden"><button id="invisible">Invisible</button></div>
+    <div style="display:none" id="box"><button id="boxed">Boxed</button></div><span id="empty"></span><details><summary>S</summary><button id="folded">Folded</button></details><button id="deaf" style="pointer-events:none">Deaf</button>
+    <button id="away" style="position:absolute;left:-9999px">Away</button>`),
+  '/legend': NO('<fieldset disabled><legend><button id="go">Go</button></legend></fieldset>'),
+  '/slide': NO('<style>@keyframes in { from { transform: translateX(-400px) } to { transform: none } } #go { animation: in 900ms linear; position:absolute; left: 20px }</style><button id="go">Go</button><script>go.addEventListener("click", () => { window.at = go.getBoundingClientRect().x; });</script>'),
+  '/spin': NO('<style>@keyframes p { from { transform: scale(1) } to { transform: scale(1.1) } } #go { animation: p 300ms infinite alternate; }</style><button id="go">Go</button>'),
+  '/far': NO('<div style="height:3000px"></div><div id="box" style="height:200px;overflow:auto"><div style="height:1500px"></div><button id="go">Go</button><div style="height:500px"></div></div><div style="height:3000px"></div><script>go.addEventListener("click", () => { const r = go.getBoundingClientRect(); window.seen = r.top >= 0 && r.bottom <= innerHeight; });</script>'),
+  '/header': NO('<div style="position:fixed;left:0;right:0;top:0;height:45vh;background:#eee" id="head">Header</div><div style="position:fixed;left:0;right:0;bottom:0;height:20vh;background:#eee">Footer</div><div style="height:150vh"></div><button id="go">Go</button><div style="height:300vh"></div>'),
+  '/edge': NO('<div style="height:calc(100vh - 25px)"></div><button id="go" style="height:40px">Go</button><div style="height:300vh"></div><script>go.addEventListener("click", () => { const r = go.getBoundingClientRect(); window.whole = r.bottom <= innerHeight; });</script>'),
+  '/observer': NO('<div style="height:3000px"></div><button id="go" data-off>Go</button><script>new IntersectionObserver((es) => { if (es.some((e) => e.isIntersecting)) delete go.dataset.off; }).observe(go); go.addEventListener("click", () => { window.woken = !("off" in go.dataset); });</script>'),
+  '/redrawn': `<div id="root"></div><script>window.n = 0; let i = 0; const draw = () => { root.innerHTML = '<button class="b" ' + (i++ < 8 ? 'disabled' : '') + ' onclick="n++">Go</button>'; if (i < 30) setTimeout(draw, 60); }; draw();</script>`,
+  '/other': '<title>Other</title><button id="go" onclick="window.n = 1">Go</button>',
+};
+
+let b;
+before(async () => { b = await start({ pages }); });
+after(() => b?.stop());
+
+const click = async (path, value = '#go', more = {}) => {
+  const tab = await b.open(path);
+  return { tab, answer: await b.call('click', { tab_id: tab, target: { value }, ...more }) };
+};
+const works = async (path, expression = 'n', expected = 1, value = '#go') => {
+  const { answer } = await click(path, value);
+  assert.equal(answer.success, true, answer.error);
+  assert.equal(await b.inPage(path, expression), expected);
+};
+
+test('an element that comes later is waited for', () => works('/late', 'n', 1, '#late'));
+
+test('what lies over the element for a moment is waited out, and never clicked', async () => {
+  await works('/toast');
+  assert.equal(await b.inPage('/toast', 'window.stray ?? 0'), 0);
+});
+
+test('what covers the element for good is named', async () => {
+  const { answer } = await click('/covered', '#go', { timeout: 400 });
+  assert.equal(answer.code, 'ELEMENT_NOT_ACTIONABLE');
+  assert.match(answer.error, /covered by <div id="veil">/);
+  assert.equal(await b.inPage('/covered', 'n + (window.stray ?? 0)'), 0);
+});
+
+test('a veil that lets the pointer through does not count, and a free part is enough', async () => {
+  await works('/through');
+  await works('/partly');
+});
+
+test('disabled, then enabled', () => works('/disabled'));
+
+test('why an element cannot be clicked', async () => {
+  const tab = await b.open('/never');
+  for (const [id, why] of [['go', /disabled by its <fieldset id="fs">/], ['aria', /aria-disabled/], ['inert', /inert/], ['inner', /inside <button id="outer">, which is disabled/], ['hidden', /display: none/],
+    ['invisible', /visibility: hidden/], ['boxed', /hidden by <div id="box">/], ['empty', /no size/], ['folded', /closed <details/], ['deaf', /pointer-events: none/], ['away', /cannot be scrolled into view/]]) {
+    const { code, error } = await b.fails('click', { tab_id: tab, target: { value: `#${id}` }, timeout: 80 });
+    assert.equal(code, 'ELEMENT_NOT_ACTIONABLE', id);
+    assert.match(error, why, id);
+  }
+  assert.equal(await b.inPage('/never', 'n + (window.stray ?? 0)'), 0);
+});
+
+test('the legend of a disabled fieldset is not disabled', () => works('/legend'));
+
+test('an element that slides in is clicked when it has arrived; one that never rests is not waited for', async () => {
+  await works('/slide', 'at', 20);
+  await works('/spin');
+});
+
+test('scrollers inside scrollers bring the element into view', () => works('/far', 'seen', true));
+
+test('a header and a footer that stay in place do not hide it', async () => {
+  await works('/header');
+  assert.equal(await b.inPage('/header', 'window.stray ?? 0'), 0);
+});
+
+test('an element that is cut by the edge of the view is brought in whole', () => works('/edge', 'whole', true));
+
+test('what wakes up on being seen has been woken before the click', () => works('/observer', 'woken', true));
+
+test('an element that is drawn anew again and again is clicked once', () => works('/redrawn', 'n', 1, '.b'));
+
+test('in a tab in the background, too', async () => {
+  for (const path of ['/late', '/toast', '/disabled', '/slide', '/far']) {
+    const tab = await b.open(path);
+    await b.open('/other');
+    const value = path === '/late' ? '#late' : '#go';
+    await b.ok('click', { tab_id: tab, target: { value } });
+  }
+});
+
+test('an element that never comes: told in time, with what was looked for', async () => {
+  const from = Date.now();
+  const { answer } = await click('/other', '#never', { timeout: 500 });
+  assert.equal(answer.code, 'ELEMENT_NOT_FOUND');
+  assert.match(answer.error, /css "#never" was not found \(waited \d+ ms\)/);
+  assert.ok(Date.now() - from >= 500);
+});
+
+test('one deadline: the timeout of the request cuts that of the method', async () => {
+  const tab = await b.open('/other');
+  const answer = await b.call('click', { tab_id: tab, target: { value: '#never' }, timeout: 60000 }, { timeout_ms: 1200 });
+  assert.equal(answer.success, false);
+  assert.match(answer.error, /#never/);
+});
+
+test('a wait goes on in the next page of the same site, and ends on another site', async () => {
+  const tab = await b.open('/late');
+  const waiting = b.call('click', { tab_id: tab, target: { value: 'button#go' }, timeout: 6000 });
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/other` });
+  const went = await waiting;
+  assert.equal(went.success, true, went.error);
+  const there = b.call('click', { tab_id: tab, target: { value: '#never' }, timeout: 6000 });
+  await b.ok('navigate', { tab_id: tab, url: `${b.cross}/late` });
+  const ended = await there;
+  assert.equal(ended.code, 'NAVIGATION_FAILED');
+  assert.match(ended.error, /while the element was waited for/);
+});

@@ -1,0 +1,225 @@
+// A click: one, on the right element, as a browser would have it; and where it leads.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { start } from './harness/start.mjs';
+
+const LOG = `<script>
+  window.log = [];
+  window.see = (el, types) => { for (const t of types.split(' ')) el.addEventListener(t, (e) => log.push(e.type)); };
+</script>`;
+
+const pages = {
+  '/order': `${LOG}<button id="go">Go</button><script>see(document.querySelector('#go'),
+    'pointerover pointerenter mouseover mouseenter pointermove mousemove pointerdown mousedown focus focusin pointerup mouseup click dblclick');
+    document.querySelector('#go').addEventListener('click', (e) => { window.last = { detail: e.detail, x: e.clientX, kind: e.constructor.name, pointer: e.pointerType, composed: e.composed }; });</script>`,
+  '/prevent': `${LOG}<input id="before" autofocus><button id="go">Go</button><script>
+    const go = document.querySelector('#go'); see(go, 'pointerdown mousedown mouseup focus click');
+    go.addEventListener('mousedown', (e) => e.preventDefault());</script>`,
+  '/focus': `${LOG}<input id="a"><input id="b"><p id="text">text</p><label id="label" for="b">To b</label><div id="group" tabindex="-1"><span id="in-group">x</span></div><script>
+    for (const t of ['focusin', 'focusout']) document.addEventListener(t, (e) => log.push(t + ' ' + e.target.id));</script>`,
+  '/label': `${LOG}<label id="l1"><input id="c1" type="checkbox"> One</label><label id="l2" for="c2">Two</label><input id="c2" type="checkbox"><script>
+    for (const c of document.querySelectorAll('input')) for (const t of ['click', 'input', 'change']) c.addEventListener(t, () => log.push(t + ' ' + c.id + ' ' + c.checked));</script>`,
+  '/svg': `<button id="b"><svg width="30" height="30"><path id="p" d="M0 0h4v30H0z"/></svg></button><svg width="50" height="50"><a id="sa" href="#there"><circle id="c" cx="25" cy="25" r="20"/></a></svg>
+    <script>window.n = 0; document.querySelector('#b').onclick = () => { n++; };</script>`,
+  '/details': '<details id="d"><summary id="s">More</summary>inside</details>',
+  '/option': `${LOG}<select id="s"><option value="a">A</option><option id="ob" value="b">B</option></select><select id="list" size="4"><option>x</option><option id="oy">y</option></select><script>
+    document.addEventListener('change', (e) => log.push('change ' + e.target.id + ' ' + e.target.value));</script>`,
+  '/form': `<form action="/two" method="get"><input name="q" value="1"><button id="send">Send</button></form>`,
+  '/form-blank': `<form action="/two" target="_blank"><input name="q" value="1"><button id="send">Send</button></form>`,
+  '/links': `<base target="_blank"><a id="blank" href="/two" target="_blank">blank</a> <a id="based" href="/two">based</a> <a id="named" href="/two" target="other">named</a>
+    <a id="js" href="javascript:void(document.title='ran')">js</a> <button id="pop" onclick="window.open('/two')">pop</button> <a id="mail" href="mailto:a@example.test">mail</a>
+    <a id="late" href="/three" onmousedown="this.href='/two'" target="_blank">late</a> <a id="here" href="#part" target="_self">here</a>`,
+  '/two': '<title>Two</title><h1>Two</h1>',
+  '/three': '<title>Three</title>',
+  '/gone': `<ul id="list"><li id="x" onmousedown="window.picked = 1; this.remove()">x</li></ul>`,
+  '/host': `<x-button id="host"></x-button><script>
+    customElements.define('x-button', class extends HTMLElement { connectedCallback() { const r = this.attachShadow({ mode: 'closed' }); r.innerHTML = '<button>Inside</button>'; r.querySelector('button').onclick = () => { window.inner = (window.inner ?? 0) + 1; }; } });
+    document.querySelector('#host').addEventListener('click', () => { window.outer = (window.outer ?? 0) + 1; });</script>`,
+  '/buttons': `${LOG}<div id="d" style="width:80px;height:30px">x</div><script>see(document.querySelector('#d'), 'mousedown mouseup click dblclick auxclick contextmenu');
+    document.querySelector('#d').addEventListener('click', (e) => { window.keys = [e.ctrlKey, e.shiftKey]; });</script>`,
+  '/at': `<style>body{margin:0}div,button{position:absolute}</style><div style="left:50px;top:20px;width:100px;height:60px;background:red" onclick="window.hit='red'"></div><div style="left:50px;top:720px;width:100px;height:60px" onclick="window.hit='blue'"></div>
+    <iframe src="{{cross}}/at-frame" style="position:absolute;left:200px;top:20px;width:200px;height:100px;border:5px solid;padding:3px"></iframe><div style="top:3000px;height:1px">.</div>`,
+  '/at-frame': '<style>body{margin:0}</style><script src="/__page.js"></script><button style="position:absolute;left:40px;top:30px;width:50px;height:20px" onclick="say(\'frame\', event.clientX)">In</button>',
+};
+
+let b;
+before(async () => { b = await start({ pages }); });
+after(() => b?.stop());
+
+let count = 0;
+async function on(where) {
+  const path = `${where}?${++count}`;
+  const tab = await b.open(path);
+  return {
+    tab,
+    click: (value, more = {}) => b.ok('click', { tab_id: tab, target: typeof value === 'string' ? { value } : value, ...more }),
+    see: (expression) => b.inPage(path, expression),
+  };
+}
+
+/** What a page does a moment later. */
+async function until(holds) {
+  for (const end = Date.now() + 5000; !(await holds()); await new Promise((r) => setTimeout(r, 20))) assert.ok(Date.now() < end, String(holds));
+}
+
+test('the events come in the order of a real click, and there is one click', async () => {
+  const p = await on('/order');
+  const { clicked, tab_id } = await p.click('#go');
+  assert.deepEqual([clicked.tag, clicked.id, clicked.text, tab_id], ['button', 'go', 'Go', p.tab]);
+  assert.equal((await p.see('log.join(" ")')), 'pointerover pointerenter mouseover mouseenter pointermove mousemove pointerdown mousedown focus focusin pointerup mouseup click');
+  const last = await p.see('last');
+  assert.deepEqual({ ...last, x: last.x > 0 }, { detail: 1, x: true, kind: 'PointerEvent', pointer: 'mouse', composed: true });
+});
+
+test('a page that prevents mousedown keeps the focus where it is', async () => {
+  const p = await on('/prevent');
+  await p.click('#before');
+  await p.click('#go');
+  assert.equal(await p.see('document.activeElement.id + " " + log.join(" ")'), 'before pointerdown mousedown mouseup click');
+});
+
+test('the focus goes where a press of the mouse takes it, and away from what had it', async () => {
+  const p = await on('/focus');
+  await p.click('#a');
+  await p.click('#b');
+  await p.click('#text');
+  await p.click('#in-group');
+  assert.equal(await p.see('log.join(", ")'), 'focusin a, focusout a, focusin b, focusout b, focusin group');
+  await p.click('#label');
+  assert.equal(await p.see('document.activeElement.id'), 'b');
+});
+
+test('a tab in the background hears of the focus too', async () => {
+  const p = await on('/focus');
+  await b.open('/two');
+  await p.click('#a');
+  await p.click('#b');
+  assert.equal(await p.see('log.join(", ")'), 'focusin a, focusout a, focusin b');
+});
+
+test('a label toggles its box once', async () => {
+  const p = await on('/label');
+  await p.click('#l1');
+  await p.click('#l2');
+  await p.click('#c1');
+  assert.equal(await p.see('log.join(", ")'), 'click c1 true, input c1 true, change c1 true, click c2 true, input c2 true, change c2 true, click c1 false, input c1 false, change c1 false');
+});
+
+test('icons and links drawn in SVG', async () => {
+  const p = await on('/svg');
+  assert.equal((await p.click('#p')).clicked.tag, 'path');
+  assert.equal(await p.see('n'), 1);
+  await p.click('#b svg');
+  assert.equal(await p.see('n'), 2);
+  await p.click('#c');
+  assert.equal(await p.see('location.hash'), '#there');
+});
+
+test('a summary opens its details, and closes them again', async () => {
+  const p = await on('/details');
+  await p.click('#s');
+  assert.equal(await p.see('document.querySelector("#d").open'), true);
+  await p.click({ by: 'text', value: 'More' });
+  assert.equal(await p.see('document.querySelector("#d").open'), false);
+});
+
+test('a click on an option of an open list chooses it; one of a closed list is refused with the way to go', async () => {
+  const p = await on('/option');
+  await p.click('#oy');
+  assert.equal(await p.see('log.join()'), 'change list y');
+  const { code, error } = await b.fails('click', { tab_id: p.tab, target: { value: '#ob' }, timeout: 100 });
+  assert.equal(code, 'ELEMENT_NOT_ACTIONABLE');
+  assert.match(error, /select_option/);
+});
+
+test('a button submits its form once', async () => {
+  const p = await on('/form');
+  const { navigated } = await p.click('#send');
+  assert.match(navigated, /\/two\?q=1$/);
+  await b.ok('get_value', { tab_id: p.tab, target: { value: 'h1' } });
+  assert.equal(b.site.requests.filter((r) => r.url === '/two?q=1').length, 1);
+});
+
+test('links and forms that ask for a new tab open in this one', async () => {
+  for (const [path, id] of [['/links', '#blank'], ['/links', '#based'], ['/links', '#named'], ['/form-blank', '#send']]) {
+    const p = await on(path);
+    const before = (await b.ok('list_tabs')).tabs.length;
+    const attributes = await p.see('document.body.innerHTML');
+    await p.click(id);
+    assert.equal((await b.ok('get_value', { tab_id: p.tab, target: { value: 'h1' } })).value, 'Two', id);
+    assert.equal((await b.ok('list_tabs')).tabs.length, before, id);
+    assert.ok(attributes);
+  }
+});
+
+test('new_tab opens the link in a tab of its own, which close_auto_tabs closes', async () => {
+  const p = await on('/links');
+  for (const id of ['#blank', '#late']) {
+    const { tab_id } = await p.click(id, { new_tab: true });
+    assert.notEqual(tab_id, p.tab);
+    assert.equal((await b.ok('get_value', { tab_id, target: { value: 'h1' } })).value, 'Two');
+    assert.equal(await p.see('location.pathname'), '/links');
+    const { closed } = await b.ok('close_auto_tabs');
+    assert.ok(closed.includes(tab_id));
+    if (id === '#blank') Object.assign(p, await on('/links'));
+  }
+});
+
+
+test('a tab that the page opens is told, and belongs to who clicked', async () => {
+  const p = await on('/links');
+  // Chrome's popup blocker lets a page open a window only after a person's own act in it, which this stands for.
+  await p.see('1');
+  const { opened: [tab] } = await p.click('#pop');
+  assert.match(tab.url, /\/two$/);
+  assert.equal((await b.ok('get_value', { tab_id: tab.tab_id, target: { value: 'h1' } })).value, 'Two');
+  assert.ok((await b.ok('close_auto_tabs')).closed.includes(tab.tab_id));
+  const other = await on('/links');
+  await other.see('1');
+  assert.notEqual((await other.click('#pop', { new_tab: true })).tab_id, other.tab);
+});
+
+test('code in a link runs; no tab is opened for it', async () => {
+  const p = await on('/links');
+  await p.click('#js');
+  await until(async () => (await p.see('document.title')) === 'ran');
+  assert.equal((await b.fails('click', { tab_id: p.tab, target: { value: '#js' }, new_tab: true })).code, 'INVALID_PARAMS');
+  await p.click('#here');
+  assert.equal(await p.see('location.hash'), '#part');
+});
+
+test('an element that goes away when pressed has been acted on, and it is said', async () => {
+  const p = await on('/gone');
+  assert.match((await p.click('#x')).note, /took the element away/);
+  assert.equal(await p.see('picked'), 1);
+});
+
+test('the button inside a component is what is clicked', async () => {
+  const p = await on('/host');
+  await p.click('#host');
+  assert.deepEqual(await p.see('[inner, outer]'), [1, 1]);
+});
+
+test('other buttons, double clicks and held keys', async () => {
+  const p = await on('/buttons');
+  await p.click('#d', { button: 'right' });
+  await p.click('#d', { button: 'middle' });
+  await p.click('#d', { click_count: 2, modifiers: ['ctrl', 'shift'] });
+  assert.equal(await p.see('log.join(" ")'), 'mousedown mouseup contextmenu auxclick mousedown mouseup auxclick mousedown mouseup click mousedown mouseup click dblclick');
+  assert.deepEqual(await p.see('keys'), [true, true]);
+});
+
+test('click_at takes coordinates of the view, scrolled or not, and goes into frames', async () => {
+  const p = await on('/at');
+  const { clicked, x, y } = await b.ok('click_at', { tab_id: p.tab, x: 100, y: 50 });
+  assert.deepEqual([clicked.tag, x, y, await p.see('hit')], ['div', 100, 50, 'red']);
+  await b.ok('scroll', { tab_id: p.tab, dy: 700 });
+  await b.ok('click_at', { tab_id: p.tab, x: 100, y: 50 });
+  assert.equal(await p.see('hit'), 'blue');
+  await b.ok('scroll', { tab_id: p.tab, dy: -700 });
+  const inFrame = await b.ok('click_at', { tab_id: p.tab, x: 208 + 65, y: 28 + 40 });
+  assert.match(inFrame.frame, /\/at-frame$/);
+  assert.equal(await b.heard('frame'), 65);
+  for (const [x, y] of [[9000, 5], [5, -1]]) assert.match((await b.fails('click_at', { tab_id: p.tab, x, y })).error, /outside of the view/);
+  assert.equal((await b.fails('click_at', { tab_id: p.tab, x: 'left', y: 1 })).code, 'INVALID_PARAMS');
+});
