@@ -132,12 +132,15 @@ pub struct Parameter<'a> {
     pub common: bool,
 }
 
+/// The table's text, for doors that build their own view of it.
+pub const JSON: &str = include_str!("../methods.json");
+
 /// The table, parsed at first use.
 pub fn catalogue() -> &'static Catalogue {
     static PARSED: OnceLock<Catalogue> = OnceLock::new();
     PARSED.get_or_init(|| {
         #[expect(clippy::expect_used, reason = "the text is compiled in and every test parses it")]
-        serde_json::from_str(include_str!("../methods.json")).expect("catalogue/methods.json")
+        serde_json::from_str(JSON).expect("catalogue/methods.json")
     })
 }
 

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use bridge_core::{Code, ConnId, Door, Event, Keyring, Request, Role, Violation};
 use bridge_driver::{Driver, Host, Judgement};
+use bridge_reactor::Clock;
 use serde_json::Value;
 use smol::LocalExecutor;
 use smol::channel::Sender;
@@ -13,30 +13,6 @@ use smol::channel::Sender;
 use crate::control::{self, Ends};
 use crate::keys::Keys;
 use crate::trouble::USAGE;
-
-/// Time as this process counts it, with the reactor's timers.
-pub(crate) struct Clock {
-    start: Instant,
-}
-
-impl Clock {
-    /// Begins at zero.
-    pub(crate) fn start() -> Clock {
-        Clock { start: Instant::now() }
-    }
-}
-
-impl bridge_driver::Clock for Clock {
-    type Sleep = bridge_reactor::Timer;
-
-    fn now(&self) -> bridge_core::Instant {
-        bridge_core::Instant::from_millis(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
-    }
-
-    fn sleep_until(&self, at: bridge_core::Instant) -> bridge_reactor::Timer {
-        bridge_reactor::Timer::at(self.start + Duration::from_millis(at.as_millis()))
-    }
-}
 
 /// The driver of this process.
 pub(crate) type Hub = Driver<Daemon, Clock>;

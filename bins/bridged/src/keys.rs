@@ -90,29 +90,19 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Throws the root key and all pairings away and makes a new root: what was let in before is a stranger now.
+    /// Makes a new root key and an empty book: what was let in before is a stranger now.
     ///
-    /// It does not read what it replaces, so it also gets over files that [`Keys::open`] refuses.
+    /// It trusts nothing of what it replaces, so it also gets over files that [`Keys::open`] refuses; and each file
+    /// is replaced in one step, so that a full disk leaves the old one.
     pub(crate) fn reset(folder: &Path) -> Outcome<Keys> {
         private_folder(folder)?;
         let lock = FolderLock::take(folder)?;
         let folders = read_book(folder).map(|(book, _)| book.folders).unwrap_or_default();
-        for name in ["root.key", "pairings.json", "client.token"] {
-            match std::fs::remove_file(folder.join(name)) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Trouble::failed(format!(
-                        "cannot remove {}: {e}",
-                        folder.join(name).display()
-                    )));
-                }
-                _ => {}
-            }
-        }
         let root = make_root(folder)?;
         let mut keys =
             Keys { folder: folder.to_owned(), root, book: Book { folders, ..Book::default() }, stamp: None };
         keys.save(&lock)?;
-        keys.write_token(&lock)?;
+        write_private(&keys.token_file(), format!("{}\n", *keys.token_of(0)).as_bytes())?;
         Ok(keys)
     }
 
@@ -244,8 +234,12 @@ impl Keys {
         Ok(())
     }
 
+    fn token_file(&self) -> PathBuf {
+        self.folder.join("client.token")
+    }
+
     fn write_token(&self, _lock: &FolderLock) -> Outcome<()> {
-        let path = self.folder.join("client.token");
+        let path = self.token_file();
         let token = self.token_of(self.book.epoch);
         match read_private(&path)? {
             Some(there) if there.trim_ascii() == token.as_bytes() => Ok(()),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use bridge_core::{Config, Secrets};
 use bridge_driver::{Driver, Options};
-use bridge_reactor::{TcpListener, Timer, UnixListener, UnixStream};
+use bridge_reactor::{Clock, TcpListener, Timer, UnixListener, UnixStream};
 use bridge_unix::{Lines, SocketError, SocketFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -20,7 +20,7 @@ use smol::channel::{Receiver, Sender, bounded};
 use smol::io::AsyncReadExt;
 
 use crate::config::{Compat, Settings};
-use crate::daemon::{Clock, Daemon, Hub, Wish};
+use crate::daemon::{Daemon, Hub, Wish};
 use crate::extension;
 use crate::files::random;
 use crate::keys::{Keys, unix_now};
@@ -60,7 +60,7 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
         &secrets,
         daemon.ring(),
         daemon.clone(),
-        Clock::start(),
+        Clock::new(),
         Options::default(),
     );
     daemon.attach(driver.clone());

@@ -1,0 +1,215 @@
+//! `bridge`: arguments in, sentences or JSON out, an exit code for each kind of failure.
+
+#![allow(clippy::unwrap_used)] // a test may stop at the first surprise
+
+mod support;
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use support::{Daemon, Done, FakeBrowser, Home};
+
+/// The smallest picture: what matters is that its bytes come out again.
+const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
+
+/// A browser of the base protocol that answers with what the test looks at.
+fn browser(daemon: &Daemon) -> FakeBrowser {
+    daemon.extension(|method, params| {
+        let fine = |result: Value| Some(json!({"success": true, "result": result}));
+        match method {
+            "list_tabs" => fine(json!({"tabs": [
+                {"tab_id": 7, "url": "https://example.com/", "title": "Exam\u{1b}[31mple", "active": true, "window_id": 1},
+                {"tab_id": 12, "url": "about:blank", "title": "", "active": false, "window_id": 1}
+            ]})),
+            "click" if params["target"]["value"] == "#gone" => Some(json!({"success": false, "error": "element not found: #gone"})),
+            "click" if params["target"]["value"] == "#twice" => Some(json!({
+                "success": false, "error": "the tab went away", "code": "NAVIGATION_FAILED", "maybe_executed": true
+            })),
+            "click" => fine(json!({"clicked": {"tag": "button", "id": "go", "text": "Send"}, "tab_id": params["tab_id"], "asked": params})),
+            "get_page_content" => fine(json!({"title": "t", "url": "u", "text": "line one\nline two"})),
+            "run_script" => fine(json!({"result": params["code"], "tab_id": 7})),
+            "screenshot" => fine(json!({
+                "tab_id": 7, "url": "u", "title": "t", "mime": "image/png", "format": "png",
+                "width": 800, "height": 600, "size": 12, "data": PICTURE
+            })),
+            "scroll" => None,
+            other => fine(json!({"asked": other})),
+        }
+    })
+}
+
+#[test]
+fn results_are_told_as_a_person_reads_them() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let _browser = browser(&daemon);
+    assert_eq!(home.bridge(["click", "#go", "--tab", "7"]).ok(), "clicked button#go \"Send\" in tab 7\n");
+    assert_eq!(home.bridge(["get-page-content"]).ok(), "line one\nline two\n");
+    assert_eq!(home.bridge(["run-script", "1 + 1"]).ok(), "1 + 1\n");
+    let tabs = home.bridge(["list_tabs"]).ok();
+    let lines: Vec<&str> = tabs.lines().collect();
+    assert!(lines[0].contains("TAB") && lines[0].contains("TITLE"), "{tabs}");
+    assert!(lines[1].starts_with('*') && lines[1].contains("https://example.com/"), "{tabs}");
+}
+
+#[test]
+fn json_is_the_result_object_itself() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let _browser = browser(&daemon);
+    let result: Value = serde_json::from_str(
+        &home.bridge(["click", "text=Sign in", "--tab=7", "--timeout", "900", "--json"]).ok(),
+    )
+    .unwrap();
+    assert_eq!(
+        result["asked"],
+        json!({"target": {"by": "text", "value": "Sign in"}, "tab_id": 7, "timeout": 900})
+    );
+}
+
+#[test]
+fn pictures_go_into_a_file_or_a_pipe() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let _browser = browser(&daemon);
+    let bytes = b"\x89PNG\r\n\x1a\n";
+    assert_eq!(home.bridge(["screenshot", "-o", "page.png"]).ok(), "wrote page.png (800 x 600)\n");
+    assert_eq!(std::fs::read(home.path("page.png")).unwrap(), bytes);
+    assert_eq!(home.bridge(["screenshot"]).bytes, bytes, "not a terminal: the picture itself");
+    let told: Value =
+        serde_json::from_str(&home.bridge(["screenshot", "--json", "-o", "page.png"]).ok()).unwrap();
+    assert_eq!((&told["file"], &told["data"]), (&json!("page.png"), &Value::Null));
+    let whole: Value = serde_json::from_str(&home.bridge(["screenshot", "--json"]).ok()).unwrap();
+    assert_eq!(whole["data"], PICTURE);
+    home.bridge(["screenshot", "-o", "no/such/folder.png"]).fails(1, &["no/such/folder.png"]);
+}
+
+#[test]
+fn a_terminal_gets_a_named_file_and_no_escape_sequences() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let _browser = browser(&daemon);
+    // `script` gives the program a terminal.
+    let mut terminal = Command::new("script");
+    let own = env!("CARGO_BIN_EXE_bridged");
+    home.settle(&mut terminal);
+    std::os::unix::fs::symlink(own, home.path("bridge")).unwrap();
+    let bridge = home.path("bridge");
+    let line = format!("{0} screenshot && {0} list-tabs", bridge.display());
+    let said = Done::of(terminal.args(["-qec", &line, "/dev/null"])).ok();
+    assert!(said.contains("wrote screenshot-1.png (800 x 600)"), "{said}");
+    assert!(home.path("screenshot-1.png").is_file());
+    assert!(said.contains("Exam\u{fffd}[31mple"), "{said}");
+    drop(daemon);
+}
+
+#[test]
+fn any_method_can_be_called_with_json() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let _browser = browser(&daemon);
+    let result: Value =
+        serde_json::from_str(&home.bridge(["call", "of_tomorrow", "{}", "--json"]).ok()).unwrap();
+    assert_eq!(result["asked"], "of_tomorrow");
+    let mut child = home.program("bridge");
+    child.args(["call", "click", "-", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = child.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(br##"{"selector":"#go"}"##).unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&out.stdout).contains(r##""selector":"#go""##));
+    home.bridge(["call", "click", "[1]"]).fails(2, &["JSON object"]);
+}
+
+#[test]
+fn each_kind_of_failure_has_its_exit_code() {
+    let home = Home::new();
+    let daemon = home.serve();
+    home.bridge(["list-tabs"]).fails(4, &["no extension connected", "bridged extension install"]);
+    let _browser = browser(&daemon);
+    home.bridge(["click", "#gone"]).fails(1, &["element not found: #gone"]);
+    home.bridge(["click", "#twice"]).fails(1, &["NAVIGATION_FAILED", "look before you try again"]);
+    home.bridge(["scroll", "10", "--timeout", "50"]).fails(5, &["timeout", "--timeout MS"]);
+    home.bridge(["list-tabs", "--browser", "b-none"]).fails(4, &["b-none", "bridge list-browsers"]);
+    home.bridge(["click"]).fails(2, &["TARGET is missing"]);
+    home.bridge(["clik"]).fails(2, &["did you mean `click`"]);
+    home.bridge(["click", "#go", "--tab", "x"]).fails(2, &["--tab"]);
+    home.bridge(["click", "#go", "--timeout", "0"]).fails(2, &["1 to 600000"]);
+    home.bridge(["ping", "--socket", "/nowhere/at.sock"]).fails(3, &["no daemon", "/nowhere/at.sock"]);
+}
+
+#[test]
+fn a_daemon_is_started_if_none_runs() {
+    let home = Home::new();
+    assert_eq!(home.bridge(["ping"]).ok(), "pong\n");
+    assert!(home.bridged(["status"]).ok().contains("runs"));
+    home.bridged(["stop"]).ok();
+}
+
+#[test]
+fn only_the_sibling_is_ever_started() {
+    let home = Home::new();
+    // A copy of the command line with no daemon beside it; planted ones in the PATH and the current folder.
+    std::fs::create_dir_all(home.path("alone")).unwrap();
+    std::fs::create_dir_all(home.path("planted")).unwrap();
+    let alone = home.path("alone/bridge");
+    std::fs::copy(env!("CARGO_BIN_EXE_bridged"), &alone).unwrap();
+    for place in ["planted/bridged", "bridged"] {
+        std::fs::write(home.path(place), "#!/bin/sh\ntouch \"$HOME/trapped\"\n").unwrap();
+        std::fs::set_permissions(home.path(place), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new(&alone);
+    home.settle(&mut command);
+    let path = format!("{}:.:{}", home.path("planted").display(), std::env::var("PATH").unwrap());
+    Done::of(command.arg0("bridge").arg("ping").env("PATH", path)).fails(3, &["no `bridged` beside"]);
+    assert!(!home.path("trapped").exists());
+    // The same file under its other name is a sibling to itself.
+    std::fs::rename(&alone, home.path("alone/bridged")).unwrap();
+    std::os::unix::fs::symlink("bridged", &alone).unwrap();
+    let mut command = Command::new(&alone);
+    home.settle(&mut command);
+    assert_eq!(Done::of(command.arg("ping")).ok(), "pong\n");
+    home.bridged(["stop"]).ok();
+}
+
+#[test]
+fn help_comes_from_the_catalogue() {
+    let home = Home::new();
+    let all = home.bridge(["help"]).ok();
+    assert_eq!(home.bridge(["--help"]).ok(), all);
+    for method in bridge_catalogue::catalogue().methods() {
+        assert!(all.contains(&method.command()), "{}", method.name);
+        let help = home.bridge(["help", &method.command()]).ok();
+        assert_eq!(home.bridge([&method.command(), "--help"]).ok(), help);
+        assert!(help.contains("usage: bridge ") && help.contains("Example: "), "{help}");
+    }
+    assert!(home.bridge(["--version"]).ok().starts_with("bridge 0."));
+    home.bridge::<&str>([]).fails(2, &["bridge help"]);
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(home.bridge(["completions", shell]).ok().contains("list-tabs"), "{shell}");
+    }
+    home.bridge(["completions"]).fails(2, &["bash|zsh|fish"]);
+    let script = home.bridge(["completions", "bash"]).ok();
+    let mut bash = Command::new("bash");
+    bash.args([
+        "-c",
+        &format!("{script}\nCOMP_WORDS=(bridge list-t); COMP_CWORD=1; _bridge; echo \"${{COMPREPLY[@]}}\""),
+    ]);
+    assert_eq!(Done::of(&mut bash).ok(), "list-tabs\n");
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let home = Home::new();
+    let own = env!("CARGO_BIN_EXE_bridged");
+    std::os::unix::fs::symlink(own, home.path("bridge")).unwrap();
+    let mut shell = Command::new("bash");
+    home.settle(&mut shell);
+    let line = format!(
+        "set -o pipefail; for i in 1 2 3 4 5; do {} help | true || exit 1; done",
+        home.path("bridge").display()
+    );
+    Done::of(shell.args(["-c", &line])).ok();
+}

@@ -1,0 +1,116 @@
+//! Ending and reloading: every caller answered, everybody told, nobody waited for.
+
+#![allow(clippy::unwrap_used)] // a test may stop at the first surprise
+
+mod support;
+
+use rustix::process::Signal;
+use serde_json::json;
+use support::{Home, within};
+
+#[test]
+fn calls_in_flight_are_answered_at_sigterm_and_everybody_is_told() {
+    let home = Home::new();
+    let mut daemon = home.serve();
+    let (seen, arrived) = std::sync::mpsc::channel();
+    let _browser = daemon.extension(move |_, _| {
+        let _ = seen.send(());
+        None
+    });
+    let mut clients: Vec<_> = (0..5).map(|_| daemon.client()).collect();
+    for client in &mut clients {
+        for call in 0..10 {
+            client.send(&json!({"id": format!("{call}"), "method": "list_tabs"}));
+        }
+    }
+    (0..50).for_each(|_| arrived.recv_timeout(support::CEILING).unwrap());
+    daemon.signal(Signal::TERM);
+    for client in &mut clients {
+        for _ in 0..10 {
+            let answer = client.next().unwrap();
+            assert_eq!(
+                (&answer["success"], &answer["code"]),
+                (&json!(false), &json!("SHUTTING_DOWN")),
+                "{answer}"
+            );
+            assert_eq!(answer["maybe_executed"], true);
+        }
+        assert_eq!(client.close_code(), Some(1001));
+    }
+    assert_eq!(daemon.ended().code(), Some(0));
+    assert!(!home.socket().exists());
+}
+
+#[test]
+fn ctrl_c_ends_it_in_order_too() {
+    let home = Home::new();
+    let mut daemon = home.serve();
+    daemon.signal(Signal::INT);
+    assert_eq!(daemon.ended().code(), Some(0));
+}
+
+#[test]
+fn a_peer_that_never_answers_does_not_keep_it_alive_and_a_second_signal_ends_it_at_once() {
+    let home = Home::new();
+    let mut daemon = home.serve();
+    // Connected, and deaf from here on: its close frame is never answered.
+    let deaf = daemon.client();
+    daemon.signal(Signal::TERM);
+    within("the socket is gone", || !home.socket().exists());
+    daemon.signal(Signal::TERM);
+    let status = daemon.ended();
+    // In order if it was quicker than the second signal, by the signal's own code otherwise.
+    assert!(matches!(status.code(), Some(0 | 143)), "{status:?}");
+    drop(deaf);
+
+    let mut daemon = home.serve();
+    let deaf = daemon.client();
+    daemon.signal(Signal::TERM);
+    assert_eq!(daemon.ended().code(), Some(0));
+    drop(deaf);
+}
+
+#[test]
+fn bridged_stop_answers_what_is_in_flight() {
+    let home = Home::new();
+    home.bridged(["start"]).ok();
+    let mut lines = support::Lines::open(&home.socket());
+    assert_eq!(lines.ask(&json!({"id": "1", "method": "ping"}))["success"], true);
+    home.bridged(["stop"]).ok();
+    assert!(lines.next().is_none());
+}
+
+#[test]
+fn sighup_reads_the_configuration_again_and_keeps_the_old_one_if_it_is_bad() {
+    let home = Home::new();
+    let config = home.path("config/bridged/config.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    let id = "abcdefghijklmnopabcdefghijklmnop";
+    let origin = format!("chrome-extension://{id}");
+    let hello = json!({"type": "hello", "role": "extension", "name": "other", "protocol": 2});
+    let mut command = home.program("bridged");
+    command.args(["start"]).env_remove("BRIDGED_PORT");
+    std::fs::write(&config, format!("port = {}\n", support::free_port())).unwrap();
+    support::Done::of(&mut command).ok();
+    let status: serde_json::Value = serde_json::from_str(&home.bridged(["status", "--json"]).ok()).unwrap();
+    let port: u16 = status["address"].as_str().unwrap().rsplit_once(':').unwrap().1.parse().unwrap();
+    let pid = rustix::process::Pid::from_raw(status["pid"].as_i64().unwrap() as i32).unwrap();
+    let knock = || support::Peer::open(port, Some(&origin), &hello).err();
+    assert_eq!(knock(), Some(403));
+
+    std::fs::write(&config, format!("port = {port}\nallow_extension = [\"{id}\"]\n")).unwrap();
+    rustix::process::kill_process(pid, Signal::HUP).unwrap();
+    within("the new id is let in", || knock().is_none());
+
+    std::fs::write(&config, "allow_extension = 3").unwrap();
+    rustix::process::kill_process(pid, Signal::HUP).unwrap();
+    within("the complaint is in the log", || home.bridged(["logs"]).ok().contains("stays as it was"));
+    assert_eq!(knock(), None);
+
+    // The log was moved away: what comes next is in a new file.
+    std::fs::rename(home.state("bridged.log"), home.state("old.log")).unwrap();
+    std::fs::write(&config, "").unwrap();
+    rustix::process::kill_process(pid, Signal::HUP).unwrap();
+    within("a new log begins", || home.state("bridged.log").exists());
+    home.bridged(["stop"]).ok();
+}
