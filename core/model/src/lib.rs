@@ -6,5 +6,16 @@
 // A broken expectation is exactly what must stop a test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod chance;
+mod compare;
+pub mod ledger;
+pub mod loose;
+pub mod model;
+pub mod op;
 pub mod oracle;
 pub mod proof;
+pub mod render;
+pub mod setup;
+pub mod stage;
+pub mod targets;
+pub mod world;
