@@ -249,7 +249,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         let here = at.and_then(|at| Some((at, self.browsers.get(at).filter(|it| it.is_here())?)));
         match here {
             None => Err(Fault::NoExtension),
-            Some((_, browser)) if browser.congestion == Congestion::Full => Err(Fault::Overloaded),
+            Some((_, browser)) if browser.congestion == Congestion::Full => Err(Fault::Congested),
             Some((at, browser)) => Ok((at, browser.conn)),
         }
     }
@@ -261,6 +261,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
             Fault::Undrained | Fault::Gone => return fault,
             Fault::ShuttingDown => "shutting down",
             Fault::Overloaded => "busy: too many calls in flight",
+            Fault::Congested => "busy: the browser does not keep up",
             Fault::DuplicateId => "duplicate id",
             _ => "no extension connected",
         };
@@ -367,7 +368,7 @@ const fn code_of(fault: Fault) -> Code {
         Fault::DuplicateId => Code::DuplicateId,
         Fault::NoExtension => Code::NoExtension,
         Fault::NoSuchBrowser => Code::NoSuchBrowser,
-        Fault::Overloaded => Code::Overloaded,
+        Fault::Overloaded | Fault::Congested => Code::Overloaded,
         Fault::ShuttingDown => Code::ShuttingDown,
         _ => Code::InvalidRequest,
     }
@@ -385,6 +386,7 @@ const fn is_protocol_error(fault: Fault) -> bool {
             | Fault::NoExtension
             | Fault::NoSuchBrowser
             | Fault::Overloaded
+            | Fault::Congested
             | Fault::ShuttingDown
     )
 }

@@ -145,8 +145,10 @@ pub enum Fault {
     NoExtension,
     /// The named browser was never here.
     NoSuchBrowser,
-    /// Too many calls in flight, or the browser's link is full.
+    /// Too many calls in flight.
     Overloaded,
+    /// The browser's link is full.
+    Congested,
     /// The hub is shutting down.
     ShuttingDown,
     /// The hello was refused.

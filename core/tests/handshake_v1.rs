@@ -6,7 +6,7 @@ mod common;
 
 use bridge_core::*;
 use common::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn a_hello_of_the_same_user_is_accepted_without_a_word() {
