@@ -44,7 +44,8 @@ pub fn run(steps: &[Step]) -> Result<(), String> {
     let tools = Arc::new(Tools::new(CATALOGUE, &ToolSet::parse("all")).map_err(|error| error.to_string())?);
     let config = ToolsConfig { max_inline: 64, max_text: 200, ..ToolsConfig::default() };
     let provider = BridgeTools::new(Arc::new(config), tools, Seed::new([3; 32]));
-    let mut session = Session::new(Config { max_in_flight: 8, max_message: 4096, ..Config::default() }, provider);
+    let mut session =
+        Session::new(Config { max_in_flight: 8, max_message: 4096, ..Config::default() }, provider);
     let mut now = Duration::ZERO;
     let mut calls: BTreeSet<CallId> = BTreeSet::new();
     for step in steps {
@@ -78,8 +79,12 @@ pub fn run(steps: &[Step]) -> Result<(), String> {
         while let Some(output) = session.poll_output() {
             check(&output)?;
             match output {
-                Output::Call { call, .. } if !calls.insert(call) => return Err("a call's number came twice".to_owned()),
-                Output::Cancel { call } if !calls.remove(&call) => return Err("an unknown call was cancelled".to_owned()),
+                Output::Call { call, .. } if !calls.insert(call) => {
+                    return Err("a call's number came twice".to_owned());
+                }
+                Output::Cancel { call } if !calls.remove(&call) => {
+                    return Err("an unknown call was cancelled".to_owned());
+                }
                 _ => {}
             }
         }

@@ -106,8 +106,8 @@ pub(crate) fn escape(out: &mut String, text: &str, limit: usize) -> usize {
             '\u{2028}' | '\u{2029}' => out.push('\n'),
             ' '..='~' if char != '[' => out.push(char),
             _ if is_bracket(char) && looks_like_mark(text.get(at..).unwrap_or_default()) => {
-                out.push('\\');
                 out.push(char);
+                out.push('\\');
             }
             _ if is_hidden(char, previous) => {
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(char));

@@ -63,7 +63,9 @@ fn a_cancelled_call_is_given_up_and_never_answered() {
     let mut rig = Rig::open("2025-11-25");
     rig.call(1, "click", json!({}));
     rig.call(2, "click", json!({}));
-    rig.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}"#);
+    rig.say(
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}"#,
+    );
     assert_eq!(rig.cancelled, [rig.calls[0].0]);
     rig.answer(json!({"success": true, "result": {}}));
     assert_eq!(rig.sent.len(), 0);
@@ -121,13 +123,18 @@ fn no_progress_without_a_token_and_none_of_our_own_once_the_host_reports() {
     rig.drain();
     rig.wait(60_000);
     assert_eq!(rig.sent.len(), 1);
-    assert_eq!(rig.last()["params"], json!({"progressToken": 5, "progress": 10, "total": 100, "message": "a tenth"}));
+    assert_eq!(
+        rig.last()["params"],
+        json!({"progressToken": 5, "progress": 10, "total": 100, "message": "a tenth"})
+    );
 }
 
 #[test]
 fn a_longer_wait_gets_a_longer_deadline() {
     let mut rig = Rig::open("2025-11-25");
-    for (timeout, deadline) in [(5000, None), (25_000, None), (60_000, Some(65_000)), (900_000, Some(600_000))] {
+    for (timeout, deadline) in
+        [(5000, None), (25_000, None), (60_000, Some(65_000)), (900_000, Some(600_000))]
+    {
         rig.call(1, "click", json!({"target": "#x", "timeout": timeout}));
         assert_eq!(rig.calls[0].1.timeout_ms, deadline);
         rig.answer(json!({"success": true, "result": {}}));

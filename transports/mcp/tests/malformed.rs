@@ -20,7 +20,13 @@ fn error(rig: &mut Rig, bytes: &[u8]) -> (i64, Value) {
 #[test]
 fn bytes_that_are_no_json_are_a_parse_error() {
     let mut rig = Rig::open("2024-11-05");
-    for bytes in [&b"\xff\xfe{}"[..], b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc3\x28\"}", b"{", b"nope", b"{\"a\":1}}"] {
+    for bytes in [
+        &b"\xff\xfe{}"[..],
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc3\x28\"}",
+        b"{",
+        b"nope",
+        b"{\"a\":1}}",
+    ] {
         assert_eq!(error(&mut rig, bytes), (-32700, Value::Null));
     }
 }
@@ -29,10 +35,18 @@ fn bytes_that_are_no_json_are_a_parse_error() {
 fn json_that_is_no_message_is_an_invalid_request() {
     let mut rig = Rig::open("2024-11-05");
     let lines = [
-        "5", "null", r#""x""#, "{}", r#"{"jsonrpc":"2.0"}"#, r#"{"jsonrpc":"1.0","method":"ping"}"#,
-        r#"{"jsonrpc":"2.0","result":{}}"#, r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
-        r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#,
-        r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
+        "5",
+        "null",
+        r#""x""#,
+        "{}",
+        r#"{"jsonrpc":"2.0"}"#,
+        r#"{"jsonrpc":"1.0","method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
     ];
     for line in lines {
         assert_eq!(error(&mut rig, line.as_bytes()), (-32600, Value::Null), "{line}");
@@ -59,7 +73,8 @@ fn the_newest_handshake_leaves_out_an_id_it_cannot_know() {
 #[test]
 fn a_message_larger_than_the_limit_is_refused_unread() {
     let mut rig = Rig::with(Config { max_message: 1000, ..Config::default() }, ToolsConfig::default());
-    let line = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "y".repeat(1000)}}).to_string();
+    let line =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": "y".repeat(1000)}}).to_string();
     assert_eq!(error(&mut rig, line.as_bytes()), (-32600, Value::Null));
 }
 
@@ -71,7 +86,9 @@ fn nesting_without_end_is_an_error() {
     let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
     assert_eq!(error(&mut rig, deep.as_bytes()).0, -32600);
     let arguments = format!("{}{}", r#"{"a":"#.repeat(1000), "1".to_owned() + &"}".repeat(1000));
-    let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"click","arguments":{arguments}}}}}"#);
+    let line = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"click","arguments":{arguments}}}}}"#
+    );
     rig.say(&line);
     // Either is fine: refused here, or handed on to the hub, which bounds depth itself.
     assert!(rig.calls.len() == 1 || rig.last()["error"].is_object());
@@ -90,7 +107,8 @@ fn batches_are_refused_where_the_revision_has_none() {
 fn a_batch_within_a_batch_is_an_invalid_request_beside_its_neighbours() {
     let mut rig = Rig::open("2025-03-26");
     rig.say(r#"[[{"jsonrpc":"2.0","id":1,"method":"ping"}],{"jsonrpc":"2.0","id":2,"method":"ping"},7]"#);
-    let codes: Vec<i64> = rig.last().as_array().unwrap().iter().filter_map(|one| one["error"]["code"].as_i64()).collect();
+    let codes: Vec<i64> =
+        rig.last().as_array().unwrap().iter().filter_map(|one| one["error"]["code"].as_i64()).collect();
     assert_eq!(codes, [-32600, -32600]);
     assert_eq!(error(&mut rig, b"[]").0, -32600);
     let many = format!("[{}]", vec![r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#; 1000].join(","));
@@ -109,9 +127,11 @@ fn initialize_is_never_part_of_a_batch() {
 fn responses_and_notifications_nobody_asked_for_are_ignored() {
     let mut rig = Rig::open("2025-11-25");
     for line in [
-        r#"{"jsonrpc":"2.0","id":9,"result":{}}"#, r#"{"jsonrpc":"2.0","id":"ask-1","error":{"code":1,"message":"x"}}"#,
+        r#"{"jsonrpc":"2.0","id":9,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":"ask-1","error":{"code":1,"message":"x"}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}"#,
-        r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#, r#"{"jsonrpc":"2.0","method":"no/such"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#,
+        r#"{"jsonrpc":"2.0","method":"no/such"}"#,
     ] {
         rig.say(line);
     }

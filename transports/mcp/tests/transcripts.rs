@@ -16,8 +16,13 @@ fn play(transcript: &str) {
             ">" => rig.say(rest),
             "<" => {
                 assert!(!rig.sent.is_empty(), "line {at}: nothing was sent, wanted {rest}");
-                let wanted: Value = serde_json::from_str(rest).unwrap_or_else(|error| panic!("line {at}: {error}"));
-                let got: Value = serde_json::from_str(&rig.sent.remove(0)).unwrap();
+                let wanted: Value =
+                    serde_json::from_str(rest).unwrap_or_else(|error| panic!("line {at}: {error}"));
+                let mut got: Value = serde_json::from_str(&rig.sent.remove(0)).unwrap();
+                if let Some(words) = got.pointer_mut("/result/instructions") {
+                    assert!(words.as_str().unwrap().len() < 700, "line {at}: instructions cost tokens");
+                    *words = "INSTRUCTIONS".into();
+                }
                 assert_eq!(got, wanted, "line {at}");
             }
             "call" => {
@@ -30,9 +35,6 @@ fn play(transcript: &str) {
             "cancelled" => assert_eq!(rig.cancelled.len().to_string(), rest, "line {at}"),
             "" | "#" => {}
             other => panic!("line {at}: {other}?"),
-        }
-        if kind == ">" {
-            continue;
         }
     }
     assert_eq!(rig.sent, Vec::<String>::new(), "more was sent than the transcript has");

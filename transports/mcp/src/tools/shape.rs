@@ -51,7 +51,10 @@ pub(super) fn shape(
         return Shaped::Body(fault::fault("INVALID_RESPONSE", "the answer is unreadable", false));
     };
     if !answer.success {
-        let code = answer.code.map_or("INTERNAL_ERROR".into(), |code| clean(&code.0, 40));
+        let is_code = |code: &str| {
+            code.len() <= 40 && code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+        };
+        let code = answer.code.filter(|code| is_code(&code.0)).map_or("INTERNAL_ERROR".into(), |code| code.0);
         let error = answer.error.as_ref().map_or("no reason given", |error| error.0.as_ref());
         return Shaped::Body(fault::fault(&code, error, answer.maybe_executed));
     }

@@ -49,7 +49,9 @@ impl Rig {
 
     pub fn hello(&mut self, version: &str) {
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-        self.say(&json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params}).to_string());
+        self.say(
+            &json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params}).to_string(),
+        );
         self.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         self.sent.clear();
     }
