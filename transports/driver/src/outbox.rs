@@ -93,39 +93,29 @@ impl Outbox {
     /// Queues one message whose largest part stays in the memory it came in.
     pub(crate) fn push_large(&mut self, codec: &mut dyn Codec, message: Large, spares: &mut Spares) {
         let Large { lead, mut owner, body, trail } = message;
-        let len = lead.len() + body.len() + trail.len();
-        self.append(spares, lead.len(), |out| {
-            codec.head(len, out);
-            let from = out.len();
-            out.extend_from_slice(&lead);
-            codec.body(&mut out[from..]);
-        });
+        let mut before = spares.take();
+        codec.head(lead.len() + body.len() + trail.len(), &mut before);
+        let from = before.len();
+        before.extend_from_slice(&lead);
+        codec.body(&mut before[from..]);
         codec.body(&mut owner[body.clone()]);
-        self.seal(false);
-        self.bytes += body.len();
-        self.chunks.push_back(Chunk {
-            bytes: owner,
-            at: body.start,
-            end: body.end,
-            open: false,
-            whole: false,
-        });
         let mut behind = spares.take();
         behind.extend_from_slice(&trail);
         codec.body(&mut behind);
         codec.tail(&mut behind);
-        self.bytes += behind.len();
-        let end = behind.len();
-        self.chunks.push_back(Chunk { bytes: behind, at: 0, end, open: true, whole: true });
+        let (first, last) = (before.len(), behind.len());
+        for (bytes, range, whole) in
+            [(before, 0..first, false), (owner, body, false), (behind, 0..last, true)]
+        {
+            self.bytes += range.len();
+            self.chunks.push_back(Chunk { bytes, at: range.start, end: range.end, open: whole, whole });
+        }
     }
 
+    /// Lets `write` append whole messages of about `len` bytes.
     fn append(&mut self, spares: &mut Spares, len: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        let fits = self
-            .chunks
-            .back()
-            .is_some_and(|last| last.open && (last.end + len <= RUN || last.end == last.at));
+        let fits = self.chunks.back().is_some_and(|last| last.open && last.end + len <= RUN);
         if !fits {
-            self.seal(true);
             let chunk = Chunk { bytes: spares.take(), at: 0, end: 0, open: true, whole: true };
             self.chunks.push_back(chunk);
         }
@@ -133,14 +123,6 @@ impl Outbox {
             write(&mut last.bytes);
             self.bytes += last.bytes.len() - last.end;
             last.end = last.bytes.len();
-        }
-    }
-
-    /// Nothing is appended to the last chunk any more.
-    fn seal(&mut self, whole: bool) {
-        if let Some(last) = self.chunks.back_mut() {
-            last.open = false;
-            last.whole &= whole;
         }
     }
 

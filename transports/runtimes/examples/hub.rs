@@ -51,7 +51,7 @@ fn main() -> std::io::Result<()> {
     println!("{}", listener.local_addr()?.port());
     executor.spawn(driver.run_timers()).detach();
     executor.spawn(websockets(executor.clone(), driver.clone(), listener)).detach();
-    let socket = folder.map(|folder| SocketFile::bind(Path::new(&folder)));
+    let socket = folder.map(|folder| SocketFile::bind(&Path::new(&folder).join("bridged.sock")));
     if let Some(socket) = &socket {
         let socket = socket.as_ref().map_err(|error| std::io::Error::other(error.to_string()))?;
         let listener = UnixListener::from_std(socket.listener().try_clone()?)?;

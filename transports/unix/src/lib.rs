@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), bridge_unix::SocketError> {
-//! let socket = bridge_unix::SocketFile::bind(&bridge_unix::runtime_dir()?)?;
+//! let socket = bridge_unix::SocketFile::bind(&bridge_unix::runtime_dir()?.join("bridged.sock"))?;
 //! // accept from `socket.listener()`; for each stream:
 //! //   if !bridge_unix::same_user(&stream) { drop it }
 //! //   spawn driver.serve(&bridge_unix::PEER, stream, Lines::new())

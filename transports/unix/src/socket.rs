@@ -2,7 +2,7 @@
 //! followed or removed.
 
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -11,8 +11,6 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::{env, fmt};
 
-const SOCKET: &str = "bridged.sock";
-const LOCK: &str = "bridged.lock";
 /// Longest path a Unix socket address holds, without its final NUL.
 const LONGEST: usize = 107;
 
@@ -51,33 +49,38 @@ impl fmt::Display for SocketError {
 impl std::error::Error for SocketError {}
 
 impl SocketFile {
-    /// Locks the folder (made if need be) and listens in it.
+    /// Listens at `path`. Its folder is made if need be (0700) and must be ours alone; a lock file beside it
+    /// (`<name>.lock`) decides who runs.
     ///
     /// A socket file that is there already is stale once the lock is ours, and is replaced; anything else in
     /// its place is left alone and is an error.
-    pub fn bind(folder: &Path) -> Result<Self, SocketError> {
-        let path = folder.join(SOCKET);
+    pub fn bind(path: &Path) -> Result<Self, SocketError> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(SocketError::Unfit(path.to_owned(), "it is no path of a file".into()));
+        };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         if path.as_os_str().as_bytes().len() > LONGEST {
             let why = format!("the path is longer than the {LONGEST} bytes a socket's may have");
-            return Err(SocketError::Unfit(path, why));
+            return Err(SocketError::Unfit(path.to_owned(), why));
         }
         let dir = open_folder(folder)?;
-        let lock = lock(&dir, folder)?;
-        let at = |error: rustix::io::Errno| SocketError::Io(path.clone(), error.into());
-        match fs::statat(&dir, SOCKET, AtFlags::SYMLINK_NOFOLLOW) {
+        let lock = lock(&dir, path, name)?;
+        let at = |error: rustix::io::Errno| SocketError::Io(path.to_owned(), error.into());
+        match fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if kind(&stat) == FileType::Socket => {
-                fs::unlinkat(&dir, SOCKET, AtFlags::empty()).map_err(at)?;
+                fs::unlinkat(&dir, name, AtFlags::empty()).map_err(at)?;
             }
             Ok(_) => {
-                return Err(SocketError::Unfit(path, "something that is no socket is in its place".into()));
+                let why = "something that is no socket is in its place".into();
+                return Err(SocketError::Unfit(path.to_owned(), why));
             }
             Err(rustix::io::Errno::NOENT) => {}
             Err(error) => return Err(at(error)),
         }
         // Nobody else reaches it even before the chmod: the folder is 0700.
-        let listener = UnixListener::bind(&path).map_err(|error| SocketError::Io(path.clone(), error))?;
-        fs::chmodat(&dir, SOCKET, Mode::from_raw_mode(0o600), AtFlags::empty()).map_err(at)?;
-        Ok(Self { listener, path, _lock: lock })
+        let listener = UnixListener::bind(path).map_err(|error| SocketError::Io(path.to_owned(), error))?;
+        fs::chmodat(&dir, name, Mode::from_raw_mode(0o600), AtFlags::empty()).map_err(at)?;
+        Ok(Self { listener, path: path.to_owned(), _lock: lock })
     }
 
     /// The listener; clone it (`try_clone`) into a runtime.
@@ -148,11 +151,12 @@ fn open_folder(folder: &Path) -> Result<OwnedFd, SocketError> {
 }
 
 /// Takes the lock that decides who runs, and leaves our process id in it for the others to show.
-fn lock(dir: &OwnedFd, folder: &Path) -> Result<File, SocketError> {
-    let path = folder.join(LOCK);
+fn lock(dir: &OwnedFd, socket: &Path, name: &OsStr) -> Result<File, SocketError> {
+    let beside = |of: &OsStr| [of, OsStr::new(".lock")].into_iter().collect::<OsString>();
+    let path = PathBuf::from(beside(socket.as_os_str()));
     let failed = |error: io::Error| SocketError::Io(path.clone(), error);
     let flags = OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDWR | OFlags::NONBLOCK;
-    let fd = match fs::openat(dir, OsStr::new(LOCK), flags, Mode::from_raw_mode(0o600)) {
+    let fd = match fs::openat(dir, beside(name), flags, Mode::from_raw_mode(0o600)) {
         Ok(fd) => fd,
         Err(rustix::io::Errno::LOOP | rustix::io::Errno::NXIO) => {
             return Err(SocketError::Unfit(path, "it is a link or no file".into()));

@@ -15,6 +15,10 @@ fn mode(path: &Path) -> u32 {
     fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
+fn bind(folder: &Path) -> Result<SocketFile, SocketError> {
+    SocketFile::bind(&folder.join("bridged.sock"))
+}
+
 fn private_dir() -> tempfile::TempDir {
     tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir().unwrap()
 }
@@ -23,7 +27,7 @@ fn private_dir() -> tempfile::TempDir {
 fn the_socket_is_for_its_owner_alone_and_goes_with_its_holder() {
     let root = private_dir();
     let folder = root.path().join("bridged");
-    let socket = SocketFile::bind(&folder).unwrap();
+    let socket = bind(&folder).unwrap();
     assert_eq!(mode(&folder), 0o700);
     assert_eq!(mode(socket.path()), 0o600);
     let path = socket.path().to_owned();
@@ -37,14 +41,14 @@ fn the_socket_is_for_its_owner_alone_and_goes_with_its_holder() {
 #[test]
 fn a_stale_socket_file_is_replaced() {
     let root = private_dir();
-    let first = SocketFile::bind(root.path()).unwrap();
+    let first = bind(root.path()).unwrap();
     let path = first.path().to_owned();
     // As after kill -9: the file stays, the lock does not.
     let kept = root.path().join("kept");
     fs::hard_link(&path, &kept).unwrap();
     drop(first);
     fs::rename(&kept, &path).unwrap();
-    let second = SocketFile::bind(root.path()).unwrap();
+    let second = bind(root.path()).unwrap();
     UnixStream::connect(&path).unwrap();
     second.listener().accept().unwrap();
 }
@@ -52,8 +56,8 @@ fn a_stale_socket_file_is_replaced() {
 #[test]
 fn a_second_one_is_told_who_runs_and_disturbs_nothing() {
     let root = private_dir();
-    let first = SocketFile::bind(root.path()).unwrap();
-    let error = SocketFile::bind(root.path()).unwrap_err();
+    let first = bind(root.path()).unwrap();
+    let error = bind(root.path()).unwrap_err();
     assert!(matches!(error, SocketError::Running(Some(pid)) if pid == std::process::id()), "{error}");
     assert_eq!(error.to_string(), format!("already running (pid {})", std::process::id()));
     UnixStream::connect(first.path()).unwrap();
@@ -64,14 +68,14 @@ fn what_is_no_socket_is_refused_and_left_alone() {
     let root = private_dir();
     let place = root.path().join("bridged.sock");
     fs::write(&place, "precious").unwrap();
-    assert!(matches!(SocketFile::bind(root.path()), Err(SocketError::Unfit(..))));
+    assert!(matches!(bind(root.path()), Err(SocketError::Unfit(..))));
     assert_eq!(fs::read_to_string(&place).unwrap(), "precious");
 
     fs::remove_file(&place).unwrap();
     let target = root.path().join("target");
     fs::write(&target, "precious").unwrap();
     symlink(&target, &place).unwrap();
-    assert!(matches!(SocketFile::bind(root.path()), Err(SocketError::Unfit(..))));
+    assert!(matches!(bind(root.path()), Err(SocketError::Unfit(..))));
     assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
 }
 
@@ -82,12 +86,12 @@ fn a_folder_that_is_a_link_or_open_to_others_is_refused() {
     fs::create_dir(&real).unwrap();
     let link = root.path().join("link");
     symlink(&real, &link).unwrap();
-    assert!(matches!(SocketFile::bind(&link), Err(SocketError::Unfit(..))));
+    assert!(matches!(bind(&link), Err(SocketError::Unfit(..))));
     fs::set_permissions(&real, fs::Permissions::from_mode(0o770)).unwrap();
-    assert!(matches!(SocketFile::bind(&real), Err(SocketError::Unfit(..))));
+    assert!(matches!(bind(&real), Err(SocketError::Unfit(..))));
     fs::set_permissions(&real, fs::Permissions::from_mode(0o700)).unwrap();
-    symlink(root.path().join("elsewhere"), real.join("bridged.lock")).unwrap();
-    assert!(matches!(SocketFile::bind(&real), Err(SocketError::Unfit(..))));
+    symlink(root.path().join("elsewhere"), real.join("bridged.sock.lock")).unwrap();
+    assert!(matches!(bind(&real), Err(SocketError::Unfit(..))));
     assert!(!root.path().join("elsewhere").exists());
 }
 
@@ -95,7 +99,7 @@ fn a_folder_that_is_a_link_or_open_to_others_is_refused() {
 fn a_path_too_long_for_a_socket_is_said_so() {
     let root = private_dir();
     let deep = root.path().join("d".repeat(100));
-    let error = SocketFile::bind(&deep).unwrap_err();
+    let error = bind(&deep).unwrap_err();
     assert!(error.to_string().contains("107"), "{error}");
 }
 
@@ -110,7 +114,7 @@ fn of_many_starts_at_the_same_instant_one_survives() {
                 let (folder, start, end) = (folder.clone(), start.clone(), end.clone());
                 std::thread::spawn(move || {
                     start.wait();
-                    let bound = SocketFile::bind(&folder);
+                    let bound = bind(&folder);
                     end.wait();
                     bound.is_ok()
                 })
