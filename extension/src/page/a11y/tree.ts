@@ -38,6 +38,8 @@ const SKIPPED = new Set(['base', 'head', 'link', 'meta', 'noscript', 'script', '
 
 const LONGEST_NAME = 400;
 const MOST_OPTIONS = 30;
+/** Longest time for one page: with more the page would look blocked. */
+const LONGEST_MS = 4000;
 /** Deeper nesting than the HTML parser makes; a script that builds more loses what is below. */
 const DEEPEST = 2000;
 
@@ -50,7 +52,11 @@ export function a11yTree({ include_hidden = false, max_nodes = 500 }: TreeArgs):
   const most = Math.min(5000, Math.max(1, max_nodes));
   let truncated = false;
 
+  const until = performance.now() + LONGEST_MS;
+  let steps = 0;
+
   const visit = (el: Element, place: Place): void => {
+    if ((++steps & 255) === 0 && performance.now() > until) truncated = true;
     if (truncated || SKIPPED.has(el.localName)) return;
     const style = getComputedStyle(el);
     const hidden = place.hidden || isHiddenItself(el, style);

@@ -1,4 +1,5 @@
 // get_page_content: title, address and visible text.
+import type { PageContext } from '../context';
 import { Budget } from './walk';
 import { visibleText } from './text';
 
@@ -7,9 +8,9 @@ const LONGEST = 10_000_000;
 
 export interface Content { title: string; url: string; text: string; truncated?: true }
 
-export function pageContent(): Content {
-  const budget = new Budget(LONGEST);
+export async function pageContent(_args: unknown, ctx: PageContext): Promise<Content> {
+  const budget = new Budget(LONGEST, ctx.deadline);
   const root = document.body ?? document.documentElement;
-  const text = root ? visibleText(root, budget) : '';
+  const text = root ? await visibleText(root, budget) : '';
   return { title: document.title, url: location.href, text, ...(budget.cut ? { truncated: true as const } : {}) };
 }

@@ -30,10 +30,12 @@ export async function scrape(args: ScrapeArgs, ctx: PageContext): Promise<Scrape
   check(args.item, 'item');
   const fields = fieldsOf(args);
   await appear(args.item, args.until, ctx.signal);
-  const budget = new Budget(LONGEST);
+  const budget = new Budget(LONGEST, ctx.deadline);
   const items: Row[] = [];
   for (const item of document.querySelectorAll(args.item)) {
-    if (budget.spent) break;
+    const next = budget.check();
+    if (next === 'pause') await budget.pause();
+    if (next === 'end') break;
     items.push(Object.fromEntries(fields.map(({ name, read }) => {
       const value = read(item);
       return [name, value === null ? null : budget.take(value)];

@@ -1,9 +1,21 @@
 // The text of the page as innerText has it, plus what that leaves out (shadow trees) and minus what nobody sees.
-import { Budget, walk, type Visitor } from './walk';
+import { walk, type Budget, type Visitor } from './walk';
 
-const BLOCK = /^(?:block|flex|grid|flow-root|list-item|table|table-row|table-caption|table-row-group|table-header-group|table-footer-group|-webkit-box)/;
+/** Values of display that begin and end a line. */
+export const BLOCK = /^(?:block|flex|grid|flow-root|list-item|table|table-row|table-caption|table-row-group|table-header-group|table-footer-group|-webkit-box)/;
 const ATOMIC = /^inline-/;
 const WORDLESS = new Set(['audio', 'canvas', 'embed', 'iframe', 'img', 'meter', 'object', 'picture', 'progress', 'rp', 'textarea', 'video']);
+
+/** Whether a box within a line is set apart from the words beside it: two buttons are two words, two letters of a word are not. */
+export function standsApart(style: CSSStyleDeclaration): boolean {
+  return ATOMIC.test(style.display) && [style.paddingLeft, style.paddingRight, style.marginLeft, style.marginRight, style.borderLeftWidth, style.borderRightWidth]
+    .some((length) => parseFloat(length) > 0);
+}
+
+/** Text that an icon font turns into a picture: its letters are never seen. */
+export function isIconFont(el: Element): boolean {
+  return /(?:^|\s)material-(?:icons|symbols)/.test(el.getAttribute('class') ?? '');
+}
 
 /** Puts lines together: breaks are asked for before and after blocks, and made once, however many blocks ask. */
 class Lines {
@@ -70,7 +82,7 @@ class Lines {
 }
 
 /** The visible text below an element, in reading order. */
-export function visibleText(root: Element, budget: Budget): string {
+export async function visibleText(root: Element, budget: Budget): Promise<string> {
   const lines = new Lines();
   /** Cells so far in each table row that is open. */
   const rows: number[] = [];
@@ -78,7 +90,7 @@ export function visibleText(root: Element, budget: Budget): string {
   const visitor: Visitor = {
     element(el, style) {
       const tag = el.localName;
-      if (WORDLESS.has(tag)) return 'skip';
+      if (WORDLESS.has(tag) || isIconFont(el)) return 'skip';
       if (tag === 'br') { lines.newline(); return 'skip'; }
       if (tag === 'input' || tag === 'select') {
         const shown = controlText(el as HTMLInputElement | HTMLSelectElement);
@@ -99,8 +111,7 @@ export function visibleText(root: Element, budget: Budget): string {
           lines.require(breaks);
         };
       }
-      if (!ATOMIC.test(display)) return undefined;
-      // Two buttons side by side are two words.
+      if (!standsApart(style)) return undefined;
       lines.gap();
       return () => lines.gap();
     },
@@ -115,7 +126,7 @@ export function visibleText(root: Element, budget: Budget): string {
       });
     },
   };
-  walk(root, visitor, budget);
+  await walk(root, visitor, budget);
   return lines.toString();
 }
 

@@ -1,5 +1,6 @@
 // A walk over the rendered page in the order in which it reads: shadow trees and slots resolved, what cannot be seen left out.
-// It keeps its own stack, so that no nesting is too deep, and stops at a bound, so that no page is too large.
+// It keeps its own stack, so that no nesting is too deep, and stops at a bound, so that no page is too large. A long walk pauses: a page
+// whose scripts never get a turn would look blocked.
 import { enter, isTextSeen, renderedChildren, skipsContent, UNCLIPPED, view, type Clip } from './visible';
 
 export interface Visitor {
@@ -9,14 +10,23 @@ export interface Visitor {
   text(text: Text, style: CSSStyleDeclaration): void;
 }
 
-/** How much may be spent on one page. The time keeps a reading page from looking like a blocked one. */
+/** Work goes on for so long before the page's own scripts get a turn: pages that are read within it are read as of one moment. */
+const TURN_MS = 1000;
+/** Longest time for one page, all turns together. */
+const LONGEST_MS = 15_000;
+/** Kept of the caller's deadline for the way back. */
+const REPORT_MS = 1500;
+
+/** How much may be spent on one page: characters and time. */
 export class Budget {
+  /** Something had to be left out. */
   cut = false;
   private steps = 0;
+  private turn = performance.now();
   private readonly until: number;
 
-  constructor(private chars: number, milliseconds = 4000) {
-    this.until = performance.now() + milliseconds;
+  constructor(private chars: number, deadline = Infinity) {
+    this.until = this.turn + Math.min(LONGEST_MS, deadline - Date.now() - REPORT_MS);
   }
 
   /** As much of the text as may still be taken; never half a character. */
@@ -31,10 +41,24 @@ export class Budget {
     return part;
   }
 
-  /** To be asked once a node. */
-  get spent(): boolean {
-    if ((++this.steps & 255) === 0 && performance.now() > this.until) this.cut = true;
-    return this.cut;
+  /** To be asked once a node: whether it is time to end, or to let the page have a turn. */
+  check(): 'go' | 'pause' | 'end' {
+    if (!this.cut && (++this.steps & 127) === 0) {
+      const now = performance.now();
+      if (now > this.until) this.cut = true;
+      else if (now > this.turn + TURN_MS) return 'pause';
+    }
+    return this.cut ? 'end' : 'go';
+  }
+
+  /** Gives the page a turn; timers would be held back for a second in a background tab. */
+  async pause(): Promise<void> {
+    await new Promise<void>((resume) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => { port1.close(); resume(); };
+      port2.postMessage(null);
+    });
+    this.turn = performance.now();
   }
 }
 
@@ -50,10 +74,20 @@ interface Level {
   leave: (() => void) | undefined;
 }
 
-/** Visits all that can be seen of an element, itself included. */
-export function walk(root: Element, visitor: Visitor, budget: Budget): void {
+/** Visits all that can be seen of an element, itself included; lets the page have a turn now and then. */
+export async function walk(root: Element, visitor: Visitor, budget: Budget): Promise<void> {
+  for (const _ of steps(root, visitor, budget)) await budget.pause();
+}
+
+/** The same in one go, for small parts. */
+export function walkAtOnce(root: Element, visitor: Visitor, budget: Budget): void {
+  for (const _ of steps(root, visitor, budget));
+}
+
+/** Yields where a pause is due. */
+function* steps(root: Element, visitor: Visitor, budget: Budget): Generator<void> {
   const stack: Level[] = [];
-  const at = view();
+  let at = view();
 
   const open = (el: Element, above: Clip): void => {
     if (NEVER.has(el.localName)) return;
@@ -68,7 +102,12 @@ export function walk(root: Element, visitor: Visitor, budget: Budget): void {
   open(root, clipAbove(root));
   while (stack.length) {
     const level = stack[stack.length - 1]!;
-    if (level.at >= level.children.length || budget.spent) {
+    const next = budget.check();
+    if (next === 'pause') {
+      yield;
+      at = view();
+    }
+    if (next === 'end' || level.at >= level.children.length) {
       stack.pop();
       level.leave?.();
       continue;

@@ -1,0 +1,88 @@
+// Code blocks: their text as it is laid out, without the line numbers, and the language that highlighters leave in the markup.
+import { BLOCK } from '../read/text';
+import { walkAtOnce, type Budget } from '../read/walk';
+
+const GUTTER = /(?:^|[\s_-])(?:linenos?|linenumbers?|line-?numbers?(?:-rows)?|gutter|blob-num|hljs-ln-numbers?|lnt?|rouge-gutter|CodeMirror-linenumber)(?:$|\s)/i;
+const NUMBERS = /^[\s\d]*$/;
+
+export function isGutter(el: Element): boolean {
+  return GUTTER.test(el.getAttribute('class') ?? '') && NUMBERS.test(el.textContent ?? '');
+}
+
+/** The text of a code block. */
+export function codeText(pre: Element, budget: Budget): string {
+  const parts: string[] = [];
+  let ended = true, asked = false;
+  const put = (text: string) => {
+    if (!text) return;
+    // A line that is a block of its own may or may not bring its line end along.
+    if (asked && !ended) parts.push('\n');
+    asked = false;
+    parts.push(text);
+    ended = text.endsWith('\n');
+  };
+  walkAtOnce(pre, {
+    element(el, style) {
+      if (el.localName === 'br') { put('\n'); return 'skip'; }
+      if (/^(?:button|select|input|textarea|svg|img)$/.test(el.localName) || isGutter(el)) return 'skip';
+      if (el === pre || !BLOCK.test(style.display)) return undefined;
+      asked = true;
+      return () => { asked = true; };
+    },
+    text(node) { put(budget.take(node.data)); },
+  }, budget);
+  return parts.join('');
+}
+
+/** A table that a highlighter makes to put numbers beside its lines: its cell of code; null for any other table. */
+export function codeTableCell(table: Element): Element | null {
+  const pres = table.querySelectorAll('pre');
+  if (!pres.length || pres.length > 2) return null;
+  const cells = table.querySelectorAll('td, th');
+  if (cells.length > 3) return null;
+  const code = Array.from(pres).filter((pre) => !NUMBERS.test(pre.textContent ?? ''));
+  const rest = Array.from(cells).filter((cell) => !code.some((pre) => cell.contains(pre)));
+  return code.length === 1 && rest.every((cell) => NUMBERS.test(cell.textContent ?? '')) ? code[0]! : null;
+}
+
+const CLASS = /(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|source|src|code|brush|hljs|prettyprint lang)[-:]\s*([\w+#.-]+)/i;
+const NONE = /^(?:none|no-?highlight|default|plain|text|txt|auto|switcher|toggle|name|label|block|wrapper|container|snippet|example|box|area|body|inner|lines?|toolbar|pre|rouge|table|source)$/i;
+
+/** The language of a code block, from the block, the code in it, or what is wrapped around it. */
+export function codeLanguage(pre: Element): string {
+  const inside = pre.localName === 'pre' ? Array.from(pre.querySelectorAll('code, samp')).slice(0, 1) : [];
+  const near = [...inside, pre];
+  let up = pre.parentElement;
+  for (let i = 0; i < 4 && up && up !== document.body; i++, up = up.parentElement) {
+    // A wrapper of several blocks says nothing about one of them.
+    if (up.getElementsByTagName('pre').item(codeTableCell(up) ? 2 : 1)) break;
+    near.push(up);
+  }
+  for (const el of near) {
+    const lang = languageOf(el, el === pre || inside.includes(el));
+    if (lang) return lang;
+  }
+  return '';
+}
+
+function languageOf(el: Element, own: boolean): string {
+  for (const name of ['data-language', 'data-lang', 'data-code-lang', 'data-code-language', 'syntax', 'lang']) {
+    // On a wrapper, and as a rule on the code as well, `lang` is a human language.
+    if (name === 'lang' && !(own && el.localName === 'pre')) continue;
+    const value = el.getAttribute(name)?.trim();
+    if (value && /^[\w+#.-]{1,30}$/.test(value) && !NONE.test(value) && !(name === 'lang' && /^[a-z]{2}(?:-\w+)?$/i.test(value))) return value.toLowerCase();
+  }
+  const names = el.getAttribute('class') ?? '';
+  const brush = /(?:^|\s|;)brush:\s*([\w+#.-]+)/i.exec(names)?.[1];
+  if (brush) return clean(brush);
+  const found = CLASS.exec(names)?.[1];
+  if (found) return clean(found.replace(/^source-/, ''));
+  // The older ways of highlighters: the bare name beside a class of theirs.
+  const beside = own ? /(?:^|\s)(?:hljs|sourceCode|prettyprint|highlight|codehilite|shiki)\s+(?!language-|lang-)([a-z][\w+#]{0,20})(?:\s|$)/i.exec(names)?.[1] : undefined;
+  return beside ? clean(beside) : '';
+}
+
+function clean(name: string): string {
+  const lang = name.toLowerCase().replace(/[.-]+$/, '');
+  return NONE.test(lang) || lang.length > 30 ? '' : lang;
+}

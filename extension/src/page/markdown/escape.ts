@@ -1,0 +1,77 @@
+// Which characters of plain text Markdown would take for marks, and how to keep it from that: escaped only where it is needed.
+
+export interface EscapeContext {
+  /** The characters next to the text, '' at an edge. */
+  before: string;
+  after: string;
+  inLink: boolean;
+  /** Marks that occur once in a paragraph and nowhere as syntax can pair with nothing. */
+  alone: ReadonlySet<string>;
+}
+
+const SPACE = /^[\s\u00a0]?$/;
+const WORD = /^[\p{L}\p{N}]$/u;
+const ENTITY = /^&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});/;
+
+export function escapeText(text: string, { before, after, inLink, alone }: EscapeContext): string {
+  return text.replace(/[\\`*_[\]<&~!]/g, (c, i: number) => {
+    const prev = i ? text[i - 1]! : before, next = i + 1 < text.length ? text[i + 1]! : after;
+    const needed = (): boolean => {
+      switch (c) {
+        case '\\': return next === '' || /[!-/:-@[-`{-~]/.test(next);
+        case '`': return true;
+        case '*': case '~': return !alone.has(c) && !(SPACE.test(prev) && SPACE.test(next));
+        case '_': return !alone.has(c) && !(SPACE.test(prev) && SPACE.test(next)) && !(WORD.test(prev) && WORD.test(next));
+        case '[': return inLink;
+        case ']': return inLink || next === '(' || next === ':' || next === '[';
+        case '<': return /[A-Za-z/!?]/.test(next);
+        case '&': return ENTITY.test(text.slice(i, i + 40));
+        default: return next === '[';
+      }
+    };
+    return needed() ? `\\${c}` : c;
+  });
+}
+
+/** What would make a heading, a list, a quote or a rule of a line of text; `first` is the paragraph's first line. */
+export function escapeLineStart(line: string, first: boolean): string {
+  const number = /^(\d{1,9})([.)])(?=\s|$)/.exec(line);
+  if (number) return `${number[1]}\\${line.slice(number[1]!.length)}`;
+  if (/^(?:[-+*](?=\s|$)|#{1,6}(?=\s|$)|>)/.test(line)) return `\\${line}`;
+  if (/^(?:-[\s-]*|_[\s_]*|\*[\s*]*)$/.test(line) && line.replace(/\s/g, '').length >= 3) return `\\${line}`;
+  if (!first && /^(?:=+|-+)\s*$/.test(line)) return `\\${line}`;
+  if (/^~~~/.test(line)) return `\\${line}`;
+  return line;
+}
+
+/** An address as the target of a link: nothing in it may end the link. */
+export function escapeAddress(address: string): string {
+  const safe = address.replace(/[\s<>\\]/g, (c) => encodeURIComponent(c));
+  let depth = 0;
+  for (const c of safe) {
+    if (c === '(') depth++;
+    else if (c === ')' && --depth < 0) break;
+  }
+  return depth === 0 ? safe : safe.replace(/[()]/g, (c) => (c === '(' ? '%28' : '%29'));
+}
+
+/** Code between backticks, more of them than the code has anywhere in a row. */
+export function codeSpan(text: string): string {
+  const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), (run) => run[0].length));
+  const ticks = '`'.repeat(longest === 0 ? 1 : longest + 1);
+  const pad = /^`|`$/.test(text) || (/^ .* $/.test(text) && text.trim() !== '') ? ' ' : '';
+  return ticks + pad + text + pad + ticks;
+}
+
+/** Whether delimiters like `**` can stand between these characters (CommonMark's flanking rules). */
+export function canOpen(before: string, after: string): boolean {
+  return !SPACE.test(after) && (!isPunctuation(after) || SPACE.test(before) || isPunctuation(before));
+}
+
+export function canClose(before: string, after: string): boolean {
+  return canOpen(after, before);
+}
+
+function isPunctuation(c: string): boolean {
+  return /^[\p{P}\p{S}]$/u.test(c);
+}

@@ -1,0 +1,131 @@
+// Which part of the page is its content. Readability judges a copy of what can be seen; the answer is carried back to the living
+// page, because that is what is read: a copy has no styles, no layout and no current pictures.
+import { isProbablyReaderable, Readability } from '@mozilla/readability';
+import { walk, type Budget } from '../read/walk';
+
+export interface Main { root: Element; omit: ReadonlySet<Element>; title: Element | null }
+
+/** Beyond this Readability takes seconds; the page's own landmarks must do. */
+const MOST_ELEMENTS = 20_000;
+/** Less text than this is no content worth taking apart from the page. */
+const LEAST_TEXT = 250;
+
+const NUMBER = 'data-bridged-n';
+
+/** The main content, or null if the page as a whole is to be read. */
+export async function mainContent(budget: Budget): Promise<Main | null> {
+  const body = document.body;
+  if (!body) return null;
+  const judged = body.getElementsByTagName('*').length <= MOST_ELEMENTS ? await byReadability(body, budget) : null;
+  return judged ?? byLandmark();
+}
+
+async function byReadability(body: Element, budget: Budget): Promise<Main | null> {
+  const { copy, live } = await copyOf(body, budget);
+  await budget.pause();
+  if (!isProbablyReaderable(copy, { visibilityChecker: () => true })) return null;
+  const article = new Readability<Node>(copy, { keepClasses: true, charThreshold: LEAST_TEXT, serializer: (node) => node }).parse();
+  const content = article?.content as Element | undefined;
+  if (!content || (content.textContent ?? '').replace(/\s+/g, ' ').trim().length < LEAST_TEXT) return null;
+
+  const kept = new Set<Element>();
+  const tops: Element[] = [];
+  for (const node of content.querySelectorAll(`[${NUMBER}]`)) {
+    const el = live[Number(node.getAttribute(NUMBER))];
+    if (!el) continue;
+    kept.add(el);
+    if (!node.parentElement?.closest(`[${NUMBER}]`)) tops.push(el);
+  }
+  const root = commonAncestor(tops);
+  if (!root) return null;
+  return { root, omit: dropped(root, tops, kept), title: titleBefore(root) };
+}
+
+/** A copy of what can be seen, shadow trees flattened, every element numbered. */
+async function copyOf(body: Element, budget: Budget): Promise<{ copy: Document; live: Element[] }> {
+  const copy = document.implementation.createHTMLDocument(document.title);
+  const live: Element[] = [];
+  let at: Element | null = null;
+  await walk(body, {
+    element(el) {
+      if (el.hasAttribute('hidden') || el.getAttribute('aria-hidden') === 'true') return 'skip';
+      const parent = at;
+      let twin: Element;
+      if (el === body) twin = copy.body;
+      else if (el.localName === 'slot') twin = copy.createElement('div');
+      else twin = copy.importNode(el, false);
+      twin.setAttribute(NUMBER, String(live.length));
+      live.push(el);
+      if (el !== body) parent!.append(twin);
+      at = twin;
+      return () => { at = parent; };
+    },
+    text(text) { at?.append(copy.createTextNode(text.data)); },
+  }, budget);
+  return { copy, live };
+}
+
+function commonAncestor(nodes: Element[]): Element | null {
+  const [first, ...rest] = nodes;
+  let root: Element | null = first ?? null;
+  for (const node of rest) while (root && !root.contains(node)) root = root.parentElement;
+  return root;
+}
+
+const CONTENT = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'pre', 'table', 'figure', 'picture', 'img', 'blockquote', 'dl', 'details', 'hr', 'math', 'br', 'span', 'a', 'em', 'strong', 'code']);
+const ASIDE = new Set(['nav', 'footer', 'aside', 'form', 'dialog']);
+const ASIDE_ROLE = /^(?:navigation|complementary|contentinfo|search|banner|dialog|alertdialog)$/;
+const NOISE = /(?:^|[\s_-])(?:related|share|sharing|social|newsletter|subscribe|signup|promo|sponsor(?:ed)?|advert(?:isement)?s?|ads?|cookies?|consent|breadcrumbs?|sidebar|comments?|disqus|recommend(?:ed|ations?)?|popular|trending|more-(?:stories|articles|news)|read-(?:more|next)|also-like|toolbar|menu|pagination|pager|outbrain|taboola|skip-links?)(?:$|[\s_-])/i;
+
+/** What Readability threw out and what looks like what one throws out; a table or a list that it misjudged stays. */
+function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Element> {
+  const holds = new Set<Element>();
+  for (const el of kept) for (let up: Element | null = el; up && !holds.has(up); up = up.parentElement) holds.add(up);
+  const wider = !tops.includes(root);
+  const omit = new Set<Element>();
+  const queue: Element[] = [root];
+  for (let el = queue.pop(); el; el = queue.pop()) {
+    const children = Array.from(el.children);
+    for (const child of children) {
+      if (holds.has(child)) queue.push(child);
+      else if (isNoise(child) || (wider && el === root && !CONTENT.has(child.localName) && !child.querySelector('h1'))) omit.add(child);
+    }
+    // The heading of something that is left out goes with it.
+    children.forEach((child, i) => {
+      if (/^h[2-6]$/.test(child.localName) && !kept.has(child) && children[i + 1] && omit.has(children[i + 1]!)) omit.add(child);
+    });
+  }
+  return omit;
+}
+
+function isNoise(el: Element): boolean {
+  if (ASIDE.has(el.localName) || ASIDE_ROLE.test(el.getAttribute('role') ?? '')) return true;
+  if (el.localName === 'table' || el.localName === 'pre' || el.localName === 'figure') return false;
+  if (NOISE.test(`${el.getAttribute('class') ?? ''} ${el.id}`)) return true;
+  const all = (el.textContent ?? '').replace(/\s+/g, ' ').trim().length;
+  if (!all || CONTENT.has(el.localName)) return false;
+  let linked = 0;
+  for (const link of el.querySelectorAll('a[href]')) linked += (link.textContent ?? '').replace(/\s+/g, ' ').trim().length;
+  return linked / all > 0.6;
+}
+
+/** The page's headline, if it stands before the content rather than in it. */
+function titleBefore(root: Element): Element | null {
+  const titles = Array.from(document.querySelectorAll('h1')).filter((h1) => h1.checkVisibility({ visibilityProperty: true }) && h1.textContent?.trim());
+  const [h1] = titles;
+  if (titles.length !== 1 || !h1 || root.contains(h1) || h1.closest('nav, footer')) return null;
+  if (!(h1.compareDocumentPosition(root) & Node.DOCUMENT_POSITION_FOLLOWING)) return null;
+  const same = h1.closest('article, main, [role=main]');
+  return same?.contains(root) || document.title.toLowerCase().includes(h1.textContent.replace(/\s+/g, ' ').trim().toLowerCase()) ? h1 : null;
+}
+
+/** The one main element, else the one article, without the navigation inside. */
+function byLandmark(): Main | null {
+  for (const selector of ['main, [role=main]', 'article, [role=article]']) {
+    const found = Array.from(document.querySelectorAll<HTMLElement>(selector)).filter((el) => el.checkVisibility({ visibilityProperty: true }));
+    const [root] = found.filter((el) => !found.some((other) => other !== el && other.contains(el)));
+    if (found.length !== 1 || !root || root.innerText.trim().length < LEAST_TEXT) continue;
+    return { root, omit: new Set(root.querySelectorAll('nav, [role=navigation], footer, [role=contentinfo]')), title: titleBefore(root) };
+  }
+  return null;
+}
