@@ -136,12 +136,13 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         valid: bool,
     ) -> Inspected<'f> {
         let wire = frame.get(id.clone()).and_then(|text| read_wire_id(text, self.salt));
-        let call = wire.and_then(|(slot, generation)| {
-            let call: &Pending = self.calls.at(slot)?;
-            let counts = call.generation == generation && call.asked == conn && call.state == CallState::Sent;
-            counts.then_some((slot, call))
+        let found = wire.and_then(|name| {
+            let call: &Pending = self.calls.at(name.slot)?;
+            let counts =
+                call.generation == name.generation && call.asked == conn && call.state == CallState::Sent;
+            counts.then_some((name, call))
         });
-        let Some((slot, call)) = call else {
+        let Some((name, call)) = found else {
             self.counters.stray = self.counters.stray.saturating_add(1);
             if self.browsers.stray(at, self.latest) {
                 self.tell(Event::StrayAnswers { conn });
@@ -150,18 +151,18 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         };
         if !valid {
             self.counters.invalid_answers = self.counters.invalid_answers.saturating_add(1);
-            self.end_call(slot, Outcome::InvalidResponse);
+            self.end_call(name.slot, Outcome::InvalidResponse);
             return Inspected::Refused(Fault::InvalidResponse);
         }
         let asker = call.asker;
         let lead = frame.get(..id.start).unwrap_or_default();
         let rest = frame.get(id.end..).unwrap_or_default();
-        let forward = Forward::build(asker, [lead, rest, b""], |w| {
+        let forward = Forward::build(asker, Some(name), [lead, rest, b""], |w| {
             w.put(call.id());
             (w.len(), w.len())
         });
         let heard = self.conns.open(asker).is_some_and(|it| matches!(it.stage, Stage::Client(_)));
-        self.drop_call(slot);
+        self.drop_call(name.slot);
         if !heard {
             return Inspected::Absorbed;
         }

@@ -12,7 +12,7 @@ use crate::output::Congestion;
 use crate::peer::{Class, Keyring, Role};
 use crate::pending::{CallList, CallState, NO_BUCKET, Outcome, Pending};
 use crate::request::Request;
-use crate::slots::{ConnId, Slots, Ticket};
+use crate::slots::{CallId, ConnId, Slots, Ticket};
 
 /// What only a control connection may ask.
 const CONTROL_METHODS: [&str; 11] = [
@@ -187,7 +187,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
     pub fn complete<'f>(&mut self, ticket: Ticket, result: &'f [u8]) -> Result<Forward<'f>, Fault> {
         let call =
             self.calls.call(&ticket).filter(|call| call.state == CallState::Held).ok_or(Fault::Gone)?;
-        let forward = answer_with(call.asker, call.id(), result);
+        let forward = answer_with(call.asker, Some(ticket.call()), call.id(), result);
         self.counters.answers = self.counters.answers.saturating_add(1);
         self.drop_call(ticket.slot);
         Ok(forward)
@@ -198,7 +198,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         let Some(call) = self.calls.call(&ticket).filter(|call| call.state == CallState::Held) else {
             return;
         };
-        let letter = self.outbox.error(call.asker, call.id(), text, code, false);
+        let letter = self.outbox.error(call.asker, call.id(), text, code, false).of(ticket.call());
         self.outbox.queue(letter);
         self.counters.refused = self.counters.refused.saturating_add(1);
         self.drop_call(ticket.slot);
@@ -214,7 +214,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
     /// Answers a request with the host's own `result`, one JSON value. Write it now.
     pub fn answer<'f>(&mut self, request: Request<'f>, result: &'f [u8]) -> Forward<'f> {
         self.counters.answers = self.counters.answers.saturating_add(1);
-        answer_with(request.conn, request.id.as_bytes(), result)
+        answer_with(request.conn, None, request.id.as_bytes(), result)
     }
 
     /// Whether the hub takes on this request, and which browser it is for.
@@ -318,11 +318,12 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         asked.in_flight = asked.in_flight.saturating_add(1);
         let call = self.calls.at_mut(slot).ok_or(Fault::Gone)?;
         call.asked = browser;
-        let id = wire_id(slot, call.generation, self.salt);
+        let name = CallId { slot, generation: call.generation };
+        let id = wire_id(name, self.salt);
         let left = call.deadline.saturating_since(self.latest).max(1);
         let asker = self.conns.open(call.asker).ok_or(Fault::Gone)?;
         let Stage::Client(Client { owner, class, .. }) = &asker.stage else { return Err(Fault::Gone) };
-        Ok(Forward::build(browser, [b"", method.as_bytes(), params], |w| {
+        Ok(Forward::build(browser, Some(name), [b"", method.as_bytes(), params], |w| {
             w.put(b"{\"id\":\"");
             w.put(&id);
             w.put(b"\",\"method\":\"");
@@ -347,8 +348,8 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
     }
 }
 
-fn answer_with<'f>(to: ConnId, id: &[u8], result: &'f [u8]) -> Forward<'f> {
-    Forward::build(to, [b"", result, b""], |w| {
+fn answer_with<'f>(to: ConnId, call: Option<CallId>, id: &[u8], result: &'f [u8]) -> Forward<'f> {
+    Forward::build(to, call, [b"", result, b""], |w| {
         w.put(b"{\"id\":\"");
         w.put(id);
         w.put(b"\",\"success\":true,\"result\":");

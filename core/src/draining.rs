@@ -10,7 +10,7 @@ use crate::outbox::{Insert, Letter};
 use crate::output::{Event, Message, Middle, Output, Wake};
 use crate::peer::Keyring;
 use crate::pending::{CallState, Outcome, Pending};
-use crate::slots::{ConnId, Slots};
+use crate::slots::{CallId, ConnId, Slots};
 use crate::time::Instant;
 
 /// The next thing to do, before it borrows from the hub.
@@ -136,9 +136,12 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         if !self.hears(call.asker) {
             return None;
         }
+        let name = CallId { slot, generation: call.generation };
         let (text, code) = match outcome {
             Outcome::TimedOut => {
-                return Some(self.outbox.timed_out(call.asker, call.id(), call.timeout_ms, executed));
+                return Some(
+                    self.outbox.timed_out(call.asker, call.id(), call.timeout_ms, executed).of(name),
+                );
             }
             Outcome::Cancelled => ("cancelled", Code::Cancelled),
             Outcome::InvalidResponse => ("invalid response from extension", Code::InvalidResponse),
@@ -146,7 +149,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
             Outcome::Disconnected => ("extension disconnected", Code::ExtensionDisconnected),
             Outcome::Replaced => ("extension replaced by a new connection", Code::ExtensionReplaced),
         };
-        Some(self.outbox.error(call.asker, call.id(), text, code, executed))
+        Some(self.outbox.error(call.asker, call.id(), text, code, executed).of(name))
     }
 
     /// Tells the browser that nobody waits for this call any more.
@@ -156,7 +159,9 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         if pointless || !self.understands_cancel(call.asked) {
             return None;
         }
-        Some(self.outbox.cancel(call.asked, &wire_id(slot, call.generation, self.salt)))
+        Some(
+            self.outbox.cancel(call.asked, &wire_id(CallId { slot, generation: call.generation }, self.salt)),
+        )
     }
 
     fn next_policy(&mut self) -> Option<Letter> {
@@ -181,6 +186,6 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
                 in_flight: self.calls.used(),
             })),
         };
-        Message { before, middle, after }
+        Message { before, middle, after, call: letter.call }
     }
 }

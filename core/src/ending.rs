@@ -3,7 +3,7 @@
 
 use crate::code::CloseCode;
 use crate::connection::{ConnList, Connection, Ending, Lost, Stage};
-use crate::hub::Hub;
+use crate::hub::{DONE, Hub};
 use crate::peer::{Keyring, Role};
 use crate::pending::{CallList, CallState, NO_BUCKET, Outcome, Pending};
 use crate::slots::{ConnId, Slots};
@@ -93,7 +93,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
     /// Closes a half-closed client once its last call is answered.
     pub(crate) fn close_if_done(&mut self, conn: ConnId) {
         if self.conns.open(conn).is_some_and(|it| it.half_closed && it.in_flight == 0) {
-            self.begin_close(conn, Some((CloseCode::NORMAL, "done")), Lost::Disconnected);
+            self.begin_close(conn, Some(DONE), Lost::Disconnected);
         }
     }
 

@@ -1,16 +1,17 @@
 //! What is passed on: borrowed spans of the frame that came in, between a few bytes of the hub's own.
 
-use crate::slots::ConnId;
+use crate::slots::{CallId, ConnId};
 use crate::text::Writer;
 
 /// Room for the longest of the hub's own parts: an id of 256 bytes, or an envelope's head and tail.
-const INLINE: usize = 384;
+const INLINE: usize = 304;
 
 /// A message to write to `to` now, before anything else for `to`. Its parts borrow from the frame it came from.
 #[must_use = "an unwritten forward is a lost call or answer"]
 #[derive(Debug)]
 pub struct Forward<'f> {
     to: ConnId,
+    call: Option<CallId>,
     inline: [u8; INLINE],
     cuts: [u16; 3],
     borrowed: [&'f [u8]; 3],
@@ -21,6 +22,12 @@ impl<'f> Forward<'f> {
     #[must_use]
     pub const fn to(&self) -> ConnId {
         self.to
+    }
+
+    /// The call that this is the envelope or the answer of; `None` for an answer to a request that was never accepted.
+    #[must_use]
+    pub const fn call(&self) -> Option<CallId> {
+        self.call
     }
 
     /// The bytes to write, in order. Some may be empty.
@@ -47,6 +54,7 @@ impl<'f> Forward<'f> {
     /// Builds the hub's own parts with `write`, which marks the two inner cuts.
     pub(crate) fn build(
         to: ConnId,
+        call: Option<CallId>,
         borrowed: [&'f [u8]; 3],
         write: impl FnOnce(&mut Writer<'_>) -> (usize, usize),
     ) -> Self {
@@ -55,6 +63,6 @@ impl<'f> Forward<'f> {
         let (a, b) = write(&mut writer);
         let c = writer.len();
         let cut = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        Self { to, inline, cuts: [cut(a), cut(b), cut(c)], borrowed }
+        Self { to, call, inline, cuts: [cut(a), cut(b), cut(c)], borrowed }
     }
 }

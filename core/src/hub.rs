@@ -207,7 +207,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         }
     }
 
-    /// One frame of `conn`: a whole JSON text.
+    /// One frame of `conn`: a whole JSON text, from an extension in valid UTF-8 (its door has checked that).
     ///
     /// A reply that was not drained yet refuses the frame with [`Fault::Undrained`]; that is the caller's misuse.
     pub fn inspect<'f>(&mut self, conn: ConnId, frame: &'f [u8], now: Instant) -> Inspected<'f> {
@@ -258,12 +258,11 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
     pub fn half_close(&mut self, conn: ConnId, now: Instant) {
         self.advance(now);
         let Some(connection) = self.conns.open_mut(conn) else { return };
-        match connection.stage {
-            Stage::Client(_) => {
-                connection.half_closed = true;
-                self.close_if_done(conn);
-            }
-            _ => self.close(conn, now),
+        if matches!(connection.stage, Stage::Client(_)) {
+            connection.half_closed = true;
+            self.close_if_done(conn);
+        } else {
+            self.begin_close(conn, Some(DONE), Lost::Disconnected);
         }
     }
 
@@ -327,4 +326,5 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
     }
 }
 
+pub(crate) const DONE: (CloseCode, &str) = (CloseCode::NORMAL, "done");
 pub(crate) const SHUTTING_DOWN: (CloseCode, &str) = (CloseCode::GOING_AWAY, "shutting down");

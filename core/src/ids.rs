@@ -3,7 +3,7 @@
 use crate::hash::Hasher;
 use crate::list::{List, NONE};
 use crate::pending::{CallList, Pending};
-use crate::slots::{ConnId, Pool, Slots};
+use crate::slots::{CallId, ConnId, Pool, Slots};
 
 const BUCKETS: usize = 1024;
 
@@ -65,8 +65,8 @@ pub(crate) const WIRE_ID: usize = 12;
 
 /// The hub's id of a call: where it stands, and which of the slot's calls it is. The salt differs from start to start,
 /// so that an answer meant for an earlier daemon finds nothing here.
-pub(crate) fn wire_id(slot: u16, generation: u32, salt: u32) -> [u8; WIRE_ID] {
-    let mut number = (u64::from(slot) << 32) | u64::from(generation ^ salt);
+pub(crate) fn wire_id(call: CallId, salt: u32) -> [u8; WIRE_ID] {
+    let mut number = (u64::from(call.slot) << 32) | u64::from(call.generation ^ salt);
     let mut text = [0; WIRE_ID];
     for digit in text.iter_mut().rev() {
         *digit = b"0123456789abcdef".get((number & 15) as usize).copied().unwrap_or(b'0');
@@ -75,8 +75,8 @@ pub(crate) fn wire_id(slot: u16, generation: u32, salt: u32) -> [u8; WIRE_ID] {
     text
 }
 
-/// The slot and generation that a wire id names.
-pub(crate) fn read_wire_id(text: &[u8], salt: u32) -> Option<(u16, u32)> {
+/// The call that a wire id names.
+pub(crate) fn read_wire_id(text: &[u8], salt: u32) -> Option<CallId> {
     let text: &[u8; WIRE_ID] = text.try_into().ok()?;
     let number = text.iter().try_fold(0u64, |number, b| {
         let digit = match b {
@@ -86,5 +86,5 @@ pub(crate) fn read_wire_id(text: &[u8], salt: u32) -> Option<(u16, u32)> {
         };
         Some((number << 4) | u64::from(digit))
     })?;
-    Some(((number >> 32) as u16, number as u32 ^ salt))
+    Some(CallId { slot: (number >> 32) as u16, generation: number as u32 ^ salt })
 }

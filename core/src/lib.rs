@@ -167,7 +167,7 @@ pub use output::{Congestion, Counters, Event, Message, Output, Wake};
 pub use peer::{BrowserInfo, Class, ConnInfo, Door, Keyring, Peer, Role, Trust};
 pub use pending::Pending;
 pub use request::{Notice, NoticeKind, Request};
-pub use slots::{ConnId, Slots, Ticket};
+pub use slots::{CallId, ConnId, Slots, Ticket};
 pub use time::Instant;
 
 /// A fingerprint of a set of method names, whatever their order: an extension whose set differs is stale.

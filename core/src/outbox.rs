@@ -8,7 +8,7 @@ use crate::code::Code;
 use crate::config::Config;
 use crate::peer::Role;
 use crate::proof::{Bytes32, encode};
-use crate::slots::ConnId;
+use crate::slots::{CallId, ConnId};
 use crate::text::Writer;
 
 /// Room for the longest message that is not written piecewise: an answer with an id of 256 bytes and a long text.
@@ -23,6 +23,16 @@ pub(crate) struct Letter {
     cut: usize,
     len: usize,
     pub(crate) middle: Insert,
+    /// The accepted call that it answers.
+    pub(crate) call: Option<CallId>,
+}
+
+impl Letter {
+    /// The same letter, as the answer to this call.
+    pub(crate) const fn of(mut self, call: CallId) -> Self {
+        self.call = Some(call);
+        self
+    }
 }
 
 /// What is written between the two halves of a letter.
@@ -68,7 +78,7 @@ impl Outbox {
     fn write(&mut self, to: ConnId, middle: Insert, write: impl FnOnce(&mut Writer<'_>) -> usize) -> Letter {
         let mut writer = Writer::new(&mut self.bytes);
         let cut = write(&mut writer);
-        Letter { to, cut, len: writer.len(), middle }
+        Letter { to, cut, len: writer.len(), middle, call: None }
     }
 
     /// `{"id":…,"success":false,"error":…,"code":…}`.

@@ -3,7 +3,7 @@
 use crate::code::CloseCode;
 use crate::listing::Listing;
 use crate::peer::Role;
-use crate::slots::ConnId;
+use crate::slots::{CallId, ConnId};
 
 /// One thing for the host to do. Drain `poll_output` after every input until it returns `None`.
 #[must_use]
@@ -35,6 +35,7 @@ pub struct Message<'h> {
     pub(crate) before: &'h [u8],
     pub(crate) middle: Middle<'h>,
     pub(crate) after: &'h [u8],
+    pub(crate) call: Option<CallId>,
 }
 
 #[derive(Debug)]
@@ -52,6 +53,12 @@ impl Message<'_> {
             Middle::Listing(listing) => listing.each(&mut write),
         }
         write(self.after);
+    }
+
+    /// The accepted call that this is the answer to, if it is one.
+    #[must_use]
+    pub const fn call(&self) -> Option<CallId> {
+        self.call
     }
 
     /// The number of bytes.

@@ -70,6 +70,36 @@ impl ConnId {
     }
 }
 
+/// A call's name from its acceptance to its answer, for logs: on the envelope, on the browser's answer and on an answer
+/// of the hub's own it is the same. Later calls have other names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallId {
+    pub(crate) slot: u16,
+    pub(crate) generation: u32,
+}
+
+impl CallId {
+    /// The slot's index, for a host that keeps a table of its own beside the hub's.
+    #[must_use]
+    pub const fn slot(self) -> u16 {
+        self.slot
+    }
+
+    /// Which of the slot's calls it is.
+    #[must_use]
+    pub const fn generation(self) -> u32 {
+        self.generation
+    }
+}
+
+impl Ticket {
+    /// The held call's name.
+    #[must_use]
+    pub const fn call(&self) -> CallId {
+        CallId { slot: self.slot, generation: self.generation }
+    }
+}
+
 /// A held request's handle: used up by `release`, `complete` or `fail`.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a held request is answered by release, complete, fail or its deadline"]

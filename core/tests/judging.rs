@@ -227,3 +227,31 @@ fn a_request_whose_client_left_before_it_was_judged_goes_nowhere() {
     w.drain();
     w.nothing(client);
 }
+
+#[test]
+fn a_call_has_one_name_from_its_envelope_to_its_answer() {
+    let mut w = World::new();
+    let browser = w.extension();
+    let client = w.client();
+    let it = request(&mut w, client, CLICK);
+    let forward = w.hub.forward(it, w.at()).unwrap();
+    let name = forward.call().unwrap();
+    w.write(&forward);
+    let wire = w.one(browser)["id"].as_str().unwrap().to_owned();
+    let frame = json!({"id":wire,"success":true,"result":1}).to_string();
+    let Inspected::Forward(answer) = w.hub.inspect(browser, frame.as_bytes(), w.at()) else { panic!() };
+    assert_eq!(answer.call(), Some(name));
+    w.write(&answer);
+    // Where the hub answers, too; and the next call has another name.
+    let it = request(&mut w, client, CLICK);
+    let next = w.hub.forward(it, w.at()).unwrap().call();
+    assert_ne!(next, Some(name));
+    w.hub.close(browser, w.at());
+    let mut told = None;
+    while let Some(output) = w.hub.poll_output() {
+        if let Output::Send { message, .. } = output {
+            told = message.call();
+        }
+    }
+    assert_eq!(told, next);
+}
