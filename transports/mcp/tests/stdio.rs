@@ -360,12 +360,13 @@ fn while_the_client_takes_nothing_nothing_more_is_read() {
     world.output.room.set(0);
     world.hello();
     for id in 1..=200 {
-        world.say(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}).to_string());
+        let params = json!({"filler": "x".repeat(500)});
+        world.say(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": params}).to_string());
     }
     world.end();
     world
         .run(|world, turn| match turn {
-            0 => assert!(world.input.bytes.borrow().len() > 10_000, "most of it waits outside"),
+            0 => assert!(world.input.bytes.borrow().len() > 50_000, "most of it waits outside"),
             _ => world.output.room.set(1 << 20),
         })
         .unwrap();
