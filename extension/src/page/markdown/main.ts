@@ -8,7 +8,12 @@ export interface Main { root: Element; omit: ReadonlySet<Element>; title: Elemen
 /** Beyond this Readability takes seconds; the page's own landmarks must do. */
 const MOST_ELEMENTS = 20_000;
 /** Less text than this is no content worth taking apart from the page. */
-const LEAST_TEXT = 250;
+const LEAST_TEXT = 200;
+/**
+ * How much of the page's text, navigation and the like not counted, its content must be: a page that is plainly an article may
+ * have much beside it, on any other page the rest is as good as what Readability liked best.
+ */
+const LEAST_SHARE = { article: 0.2, other: 0.5 };
 
 const NUMBER = 'data-bridged-n';
 
@@ -23,10 +28,13 @@ export async function mainContent(budget: Budget): Promise<Main | null> {
 async function byReadability(body: Element, budget: Budget): Promise<Main | null> {
   const { copy, live } = await copyOf(body, budget);
   await budget.pause();
-  if (!isProbablyReaderable(copy, { visibilityChecker: () => true })) return null;
+  const visibilityChecker = () => true;
+  if (!isProbablyReaderable(copy, { visibilityChecker, minScore: 8, minContentLength: 80 })) return null;
+  const share = LEAST_SHARE[isProbablyReaderable(copy, { visibilityChecker }) ? 'article' : 'other'];
+  const all = contentLength(copy.body);
   const article = new Readability<Node>(copy, { keepClasses: true, charThreshold: LEAST_TEXT, serializer: (node) => node }).parse();
   const content = article?.content as Element | undefined;
-  if (!content || (content.textContent ?? '').replace(/\s+/g, ' ').trim().length < LEAST_TEXT) return null;
+  if (!content || lengthOf(content.textContent) < Math.max(LEAST_TEXT, all * share)) return null;
 
   const kept = new Set<Element>();
   const tops: Element[] = [];
@@ -39,6 +47,19 @@ async function byReadability(body: Element, budget: Budget): Promise<Main | null
   const root = commonAncestor(tops);
   if (!root) return null;
   return { root, omit: dropped(root, tops, kept), title: titleBefore(root) };
+}
+
+function lengthOf(text: string | null): number {
+  return (text ?? '').replace(/\s+/g, ' ').trim().length;
+}
+
+/** How much text there is outside of what is plainly not content. */
+function contentLength(body: Element): number {
+  const texts = document.createTreeWalker(body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+    (node instanceof Element && (node.localName === 'header' || isAside(node)) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+  let length = 0;
+  while (texts.nextNode()) if (texts.currentNode instanceof Text) length += lengthOf(texts.currentNode.data);
+  return length;
 }
 
 /** A copy of what can be seen, shadow trees flattened, every element numbered. */
@@ -98,14 +119,18 @@ function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Elemen
   return omit;
 }
 
-function isNoise(el: Element): boolean {
+/** Named as something beside the content, by its element, its role or its class. */
+function isAside(el: Element): boolean {
   if (ASIDE.has(el.localName) || ASIDE_ROLE.test(el.getAttribute('role') ?? '')) return true;
-  if (el.localName === 'table' || el.localName === 'pre' || el.localName === 'figure') return false;
-  if (NOISE.test(`${el.getAttribute('class') ?? ''} ${el.id}`)) return true;
-  const all = (el.textContent ?? '').replace(/\s+/g, ' ').trim().length;
+  return !/^(?:body|table|pre|figure)$/.test(el.localName) && NOISE.test(`${el.getAttribute('class') ?? ''} ${el.id}`);
+}
+
+function isNoise(el: Element): boolean {
+  if (isAside(el)) return true;
+  const all = lengthOf(el.textContent);
   if (!all || CONTENT.has(el.localName)) return false;
   let linked = 0;
-  for (const link of el.querySelectorAll('a[href]')) linked += (link.textContent ?? '').replace(/\s+/g, ' ').trim().length;
+  for (const link of el.querySelectorAll('a[href]')) linked += lengthOf(link.textContent);
   return linked / all > 0.6;
 }
 
