@@ -24,6 +24,8 @@ export interface ElementArgs {
   last?: boolean;
   /** Child frames that have been looked into by now, for the error. */
   frames?: number;
+  /** How many matches they hold: fewer than the index asks for. */
+  inFrames?: number;
 }
 
 /** Nothing in this document, which has settled and has child frames: the worker looks there. */
@@ -118,6 +120,7 @@ function failure(args: ElementArgs, { reason, found }: Why): PageError {
   if (reason !== undefined) return new PageError('ELEMENT_NOT_ACTIONABLE', `${what} was found, but ${reason} (${waited})`);
   const count = found?.elements.length ?? 0;
   if (count) return new PageError('ELEMENT_NOT_FOUND', `${what} was not found: ${count === 1 ? 'there is 1 match, its index is 0' : `there are ${count} matches, their indexes are 0 to ${count - 1}`} (${waited})`);
+  if (args.inFrames) return new PageError('ELEMENT_NOT_FOUND', `${what} was not found: the page's frames hold ${args.inFrames} in all (${waited})`);
   const where = args.frames ? ` in the page and its ${args.frames === 1 ? 'frame' : `${args.frames} frames`}` : '';
   return new PageError('ELEMENT_NOT_FOUND', `${what} was not found${where}${hint(args.target)} (${waited})`);
 }

@@ -37,11 +37,12 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
   const args: ElementArgs = { target, from, until, timeout };
   let slice: number | undefined;
   let frames = 0;
+  let inFrames = 0;
   for (;;) {
     const last = Date.now() >= until;
     let result: R | Beyond;
     try {
-      result = await ticking(doc, () => callPage<R | Beyond>(call, tabId, op, { ...more, ...args, slice, frames, last }, { documentId: doc.documentId }));
+      result = await ticking(doc, () => callPage<R | Beyond>(call, tabId, op, { ...more, ...args, slice, frames, inFrames, last }, { documentId: doc.documentId }));
     } catch (e) {
       doc = await successor(call, doc, e, arriving && Date.now() - from < 10_000);
       slice = undefined;
@@ -63,12 +64,8 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
         if (!gone || (e).extra.maybe_executed || call.signal.aborted) throw e;
       }
     }
-    if (last || Date.now() >= until) {
-      if (there.count) throw new BridgeError('ELEMENT_NOT_FOUND', `${target.by} ${JSON.stringify(target.value)} (index ${target.index}) was not found: the frames hold ${there.count} in all`);
-      slice = undefined;
-    } else {
-      slice = Date.now() + SLICE_MS;
-    }
+    inFrames = there.found ? 0 : there.count;
+    slice = last || Date.now() >= until ? undefined : Date.now() + SLICE_MS;
   }
 }
 

@@ -36,34 +36,44 @@ async function selectAll(el: HTMLElement): Promise<void> {
   await queued(2);
 }
 
-function selectionIn(el: HTMLElement): Selection | null {
+function selectionIn(el: Element): Selection | null {
   const root = el.getRootNode() as ShadowRoot & { getSelection?(): Selection | null };
   return root instanceof ShadowRoot && root.getSelection ? root.getSelection() : getSelection();
 }
 
-function command(name: string, value?: string): boolean {
-  try { return document.execCommand(name, false, value); } catch { return false; }
-}
-
 // A way says whether it did anything at all; what came of it is read afterwards.
 
-function erase(): boolean {
-  command('delete');
-  return true;
+function erase(el: HTMLElement): boolean {
+  return edit(el, 'deleteContentBackward', null);
 }
 
-function typeText(_el: HTMLElement, text: string): boolean {
-  return command('insertText', text);
+function typeText(el: HTMLElement, text: string): boolean {
+  return edit(el, 'insertText', text);
 }
 
 /** Line by line, for editors that make a paragraph of each. */
-function typeLines(_el: HTMLElement, text: string): boolean {
+function typeLines(el: HTMLElement, text: string): boolean {
   let done = false;
   text.split('\n').forEach((line, i) => {
-    if (i) done = command('insertParagraph') || done;
-    if (line) done = command('insertText', line) || done;
+    if (i) done = edit(el, 'insertParagraph', null) || done;
+    if (line) done = edit(el, 'insertText', line) || done;
   });
   return done;
+}
+
+const COMMANDS = { insertText: 'insertText', insertParagraph: 'insertParagraph', insertLineBreak: 'insertLineBreak', deleteContentBackward: 'delete', deleteContentForward: 'forwardDelete' };
+
+/**
+ * One step of editing. Chrome's editing commands raise `input` but no `beforeinput`, by which editors with a model of their own
+ * learn of a change and forbid it to the browser; so that event comes first, and the command only if it was let through.
+ */
+export function edit(el: Element, inputType: keyof typeof COMMANDS, data: string | null): boolean {
+  const selection = selectionIn(el);
+  const range = selection?.rangeCount ? selection.getRangeAt(0) : null;
+  const targetRanges = range ? [new StaticRange(range)] : [];
+  const init = { bubbles: true, cancelable: true, composed: true, inputType, data, view: window, targetRanges };
+  if (!el.dispatchEvent(new InputEvent('beforeinput', init))) return true;
+  try { return document.execCommand(COMMANDS[inputType], false, data ?? undefined); } catch { return false; }
 }
 
 /** A paste that the page may handle; where it does not, nothing happens by itself. */

@@ -1,5 +1,6 @@
 // What a browser does by itself when a key is pressed: submit, click, put a character in, move the focus, scroll, close a dialog.
 import { isVisible, parentOf, shadowOf } from '../dom';
+import { edit } from './editable';
 import { linkOf } from './link';
 import { focus, type Modifiers } from './pointer';
 import { prints } from './keyboard';
@@ -13,7 +14,7 @@ export function defaultAction(el: Element, key: string, held: Modifiers): boolea
     case 'Tab': if (plain) tabFrom(el, held.shift); return false;
     case 'Escape': escape(); return false;
     case 'Backspace': case 'Delete':
-      if (plain && isText(el)) document.execCommand(key === 'Delete' ? 'forwardDelete' : 'delete');
+      if (plain && isText(el)) edit(el, key === 'Delete' ? 'deleteContentForward' : 'deleteContentBackward', null);
       return false;
     case 'ArrowUp': case 'ArrowDown': case 'ArrowLeft': case 'ArrowRight': case 'PageUp': case 'PageDown': case 'Home': case 'End':
       if (plain) arrow(el, key, held);
@@ -22,7 +23,7 @@ export function defaultAction(el: Element, key: string, held: Modifiers): boolea
   }
   if (key.toLowerCase() === 'a' && (held.ctrl || held.meta) && !held.alt) { selectAll(el); return false; }
   if (!plain || !prints(key)) return false;
-  if (isText(el)) document.execCommand('insertText', false, held.shift && /^[a-z]$/.test(key) ? key.toUpperCase() : key);
+  if (isText(el)) edit(el, 'insertText', held.shift && /^[a-z]$/.test(key) ? key.toUpperCase() : key);
   else if (key === ' ' && !isControl(el)) scrollPage(el, 0, (held.shift ? -0.875 : 0.875) * innerHeight);
   return false;
 }
@@ -46,7 +47,7 @@ const isControl = (el: Element) => el.matches('input, button, select, textarea, 
 
 function enter(el: Element, held: Modifiers): boolean {
   if (el instanceof HTMLTextAreaElement || editingHost(el)) {
-    if (isText(el)) document.execCommand(editingHost(el) && !held.shift ? 'insertParagraph' : el instanceof HTMLTextAreaElement ? 'insertText' : 'insertLineBreak', false, '\n');
+    if (isText(el)) edit(el, editingHost(el) && !held.shift ? 'insertParagraph' : 'insertLineBreak', null);
     return false;
   }
   if (el.matches('button:enabled, summary, input:is([type=submit], [type=button], [type=reset], [type=image], [type=file], [type=color]):enabled')) {
@@ -103,8 +104,9 @@ function tabFrom(el: Element, back: boolean): void {
   let at = all.indexOf(el);
   if (at < 0) {
     // From an element that is no stop itself the way goes on to the next one in the document.
-    const next = all.findIndex((s) => el.compareDocumentPosition(s) & Node.DOCUMENT_POSITION_FOLLOWING && !el.contains(s));
-    at = back ? (next < 0 ? all.length : next) : (next < 0 ? all.length : next) - 1;
+    const behind = (s: Element) => (el.compareDocumentPosition(s) & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_DISCONNECTED)) === Node.DOCUMENT_POSITION_FOLLOWING;
+    const next = el === document.body || el === document.documentElement ? 0 : all.findIndex(behind);
+    at = (next < 0 ? all.length : next) - (back ? 0 : 1);
   }
   const to = all[(at + (back ? -1 : 1) + all.length) % all.length];
   if (!to) return;

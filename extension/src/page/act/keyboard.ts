@@ -14,6 +14,11 @@ const NAMED: Record<string, [code: string, keyCode: number]> = {
   MediaTrackNext: ['MediaTrackNext', 176], MediaTrackPrevious: ['MediaTrackPrevious', 177], MediaStop: ['MediaStop', 178], MediaPlayPause: ['MediaPlayPause', 179],
 };
 
+/** Rarer names of the UI Events standard; they are passed on as they are. */
+const RARE = new Set(('Accept Again Attn Cancel Compose Convert Copy CrSel Cut Dead EraseEof Execute ExSel Find Fn FnLock Hyper NonConvert Paste Play Process Props Redo Select Super ' +
+  'Symbol SymbolLock Undo Unidentified ZoomIn ZoomOut BrightnessDown BrightnessUp Eject LogOff Power Standby WakeUp BrowserBack BrowserFavorites BrowserForward BrowserHome ' +
+  'BrowserRefresh BrowserSearch BrowserStop GoBack GoHome LaunchApplication1 LaunchApplication2 LaunchMail MediaFastForward MediaPause MediaPlay MediaRecord MediaRewind').split(' '));
+
 /** The keys of a US keyboard that print neither letter nor digit: plain, with shift, code, legacy code. */
 const PRINTING: [plain: string, shifted: string, code: string, keyCode: number][] = [
   [' ', ' ', 'Space', 32], ['-', '_', 'Minus', 189], ['=', '+', 'Equal', 187], ['[', '{', 'BracketLeft', 219], [']', '}', 'BracketRight', 221],
@@ -40,9 +45,9 @@ export function keyNamed(given: string): Key | null {
   for (const [plain, shifted, code, keyCode] of PRINTING) if (name === plain || name === shifted) return { key: name, code, keyCode };
   const digit = name.length === 1 ? SHIFTED_DIGITS.indexOf(name) : -1;
   if (digit >= 0) return { key: name, code: `Digit${digit}`, keyCode: 48 + digit };
-  // One character of another script, or one of the rarer names of the UI Events standard.
+  // One character of another script.
   if ([...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(name)].length === 1) return { key: name, code: '', keyCode: 0 };
-  return /^[A-Z][A-Za-z]+\d*$/.test(name) ? { key: name, code: name, keyCode: 0 } : null;
+  return RARE.has(name) ? { key: name, code: name, keyCode: 0 } : null;
 }
 
 /** Whether the key puts a character into a text. */

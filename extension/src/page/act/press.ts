@@ -9,6 +9,7 @@ import { defaultAction, defaultActionOfKeyup } from './key-defaults';
 import { keyEvent, keyNamed, prints } from './keyboard';
 import { focus, NO_MODIFIERS, takesFocus, type Modifiers } from './pointer';
 import { frameIndex } from './click';
+import { editingHost } from './resolve';
 
 export interface KeyArgs { key: string; modifiers: (keyof Modifiers)[] }
 export interface Pressed { key: string; modifiers: string[]; element: ElementInfo; shadow?: true; prevented?: true; leads?: true }
@@ -22,10 +23,23 @@ export function pressOp(args: ElementArgs & KeyArgs, ctx: PageContext): Promise<
     act: ({ el, dress }) => {
       const element = describe(el);
       ctx.acted(dress({ key: args.key, modifiers: args.modifiers, element }));
-      if (takesFocus(el)) focus(el);
+      if (takesFocus(el) && focused() !== el) focusAtEnd(el);
       return press(el, args, element);
     },
   });
+}
+
+/** A script's focus leaves the caret at the start of a field that had none yet; who types goes on at the end. */
+function focusAtEnd(el: Element): void {
+  focus(el);
+  if (focused() !== el) return;
+  if (el instanceof HTMLTextAreaElement || (el instanceof HTMLInputElement && el.selectionStart !== null)) {
+    if (el.selectionEnd === 0) el.setSelectionRange(el.value.length, el.value.length);
+  } else if (editingHost(el) === el) {
+    const selection = getSelection();
+    selection?.selectAllChildren(el);
+    selection?.collapseToEnd();
+  }
 }
 
 /** Without a target: into whatever has the focus, else the body. */
