@@ -36,6 +36,25 @@ pub enum Step {
     Gone,
 }
 
+/// Reads steps from a fuzzer's bytes: a kind, a length, so many bytes.
+pub fn steps(mut data: &[u8]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    while let [kind, length, rest @ ..] = data {
+        let wanted = usize::from(*length).saturating_mul(if kind & 0x80 == 0 { 1 } else { 16 });
+        let (own, rest) = rest.split_at(wanted.min(rest.len()));
+        data = rest;
+        steps.push(match kind & 7 {
+            0..=2 => Step::Message(own.to_vec()),
+            3 | 4 => Step::Answer(kind >> 3 & 7, own.to_vec()),
+            5 => Step::Lose(kind >> 3 & 7),
+            6 => Step::Saved(kind >> 3 & 7),
+            _ if own.is_empty() => Step::Gone,
+            _ => Step::Wait(u16::from(*length).saturating_mul(20)),
+        });
+    }
+    steps
+}
+
 /// Runs the steps and checks what comes out.
 ///
 /// # Errors

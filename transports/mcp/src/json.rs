@@ -99,6 +99,33 @@ impl fmt::Display for Json {
     }
 }
 
+/// Halves of surrogate pairs that stand alone become U+FFFD. Pages have such text (an emoji cut in two), JavaScript writes
+/// it as an escape, and a parser that keeps strings in UTF-8 can only refuse it.
+pub(crate) fn mend(text: &mut [u8]) {
+    let unit = |text: &[u8], at: usize| -> Option<u16> {
+        let escape = text.get(at..at.checked_add(6)?)?;
+        let digits = escape.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut at = 0;
+    while let Some(next) = text.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
+        at = at.saturating_add(next);
+        match unit(text, at) {
+            Some(0xd800..=0xdbff) if matches!(unit(text, at.saturating_add(6)), Some(0xdc00..=0xdfff)) => {
+                at = at.saturating_add(12);
+            }
+            Some(0xd800..=0xdfff) => {
+                if let Some(digits) = text.get_mut(at.saturating_add(2)..at.saturating_add(6)) {
+                    digits.copy_from_slice(b"fffd");
+                }
+                at = at.saturating_add(6);
+            }
+            Some(_) => at = at.saturating_add(6),
+            None => at = at.saturating_add(2),
+        }
+    }
+}
+
 /// Writes a JSON string.
 pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');

@@ -1,8 +1,10 @@
 //! Any sequence of anything: no panic, no silence where an answer is due, nothing but JSON-RPC.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use bridge_mcp::fuzz::{Step, run};
+use bridge_mcp::fuzz::{Step, run, steps as steps_of};
 use proptest::prelude::*;
+
+mod front;
 
 fn messages() -> impl Strategy<Value = String> {
     let ids = prop_oneof![Just("1"), Just("2"), Just(r#""a""#), Just("null"), Just("-0"), Just("[]")];
@@ -76,6 +78,18 @@ proptest! {
     #[test]
     fn a_session_keeps_its_invariants(steps in prop::collection::vec(steps(), 1..40)) {
         run(&steps).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn so_do_steps_of_a_fuzzers_bytes(data in any::<Vec<u8>>()) {
+        run(&steps_of(&data)).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn every_http_request_has_one_whole_answer_or_a_call_under_way(
+        requests in prop::collection::vec((messages(), 0..6usize, 0..4usize, 0..4usize, any::<bool>()), 1..30),
+    ) {
+        front::run(&requests).map_err(TestCaseError::fail)?;
     }
 }
 

@@ -225,3 +225,27 @@ fn short_results_are_structured_and_their_strings_hide_nothing() {
     let mut old = Rig::open("2025-03-26");
     assert!(old.result("click", json!({"tab_id": 7})).get("structuredContent").is_none());
 }
+
+#[test]
+fn half_a_character_is_shown_as_missing_and_harms_nothing_else() {
+    let mut rig = Rig::open("2025-11-25");
+    rig.call(1, "get_page_content", json!({}));
+    let text = r"cut \ud83d, \uDE00 whole \ud83d\ude00 no escape \\ud83d twice \ud83d\ud83d\ude00";
+    rig.answer_text(format!(
+        r#"{{"success":true,"result":{{"title":"\ud800","url":"https://a.example/","text":"{text}"}}}}"#
+    ));
+    let block = rig.last()["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(block.contains("title: \u{fffd}\n"), "{block}");
+    assert!(
+        block.contains("cut \u{fffd}, \u{fffd} whole 😀 no escape \\ud83d twice \u{fffd}😀\n"),
+        "{block}"
+    );
+    rig.call(2, "click", json!({}));
+    rig.answer_text(r#"{"success":false,"error":"\udc00 is covered","code":"ELEMENT_NOT_ACTIONABLE"}"#);
+    assert!(
+        rig.last()["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("ELEMENT_NOT_ACTIONABLE: \u{fffd} is covered")
+    );
+}

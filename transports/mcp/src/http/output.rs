@@ -79,7 +79,7 @@ pub enum HttpOutput {
         /// The request.
         exchange: Exchange,
     },
-    /// Make this call and hand its answer to [`Front::handle_answer`].
+    /// Make this call and hand its answer to [`Front::handle_answer`](super::Front::handle_answer).
     Call {
         /// Its key.
         key: CallKey,
@@ -95,14 +95,14 @@ pub enum HttpOutput {
         /// Its key.
         key: CallKey,
     },
-    /// Write this file and hand its path to [`Front::handle_saved`].
+    /// Write this file and hand its path to [`Front::handle_saved`](super::Front::handle_saved).
     Save {
         /// The call it belongs to.
         key: CallKey,
         /// The file.
         file: SaveFile,
     },
-    /// The client answered a question put by [`Front::ask`].
+    /// The client answered a question put by [`Front::ask`](super::Front::ask).
     Told {
         /// The call it was for.
         key: CallKey,

@@ -58,7 +58,7 @@ pub enum Output {
         /// What it is, for HTTP.
         kind: Sent,
     },
-    /// Make this call and hand its answer to [`Session::handle_answer`].
+    /// Make this call and hand its answer to [`Session::handle_answer`](super::Session::handle_answer).
     Call {
         /// Its number.
         call: CallId,
@@ -72,14 +72,14 @@ pub enum Output {
         /// Its number.
         call: CallId,
     },
-    /// Write this file and hand its path to [`Session::handle_saved`].
+    /// Write this file and hand its path to [`Session::handle_saved`](super::Session::handle_saved).
     Save {
         /// The call it belongs to.
         call: CallId,
         /// The file.
         file: SaveFile,
     },
-    /// The client answered a question put by [`Session::ask`].
+    /// The client answered a question put by [`Session::ask`](super::Session::ask).
     Told {
         /// The call it was for.
         call: CallId,

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::list::{Kind, Tool};
 use super::{ToolsConfig, fault, picture, text_members};
-use crate::json::Json;
+use crate::json::{Json, mend};
 use crate::mark::{Block, clean, origin};
 use crate::message::Text;
 use crate::provider::{Body, SaveFile};
@@ -27,7 +27,7 @@ pub(super) enum Shaped {
 /// Shapes the raw answer frame of a tool's method.
 pub(super) fn shape(
     tool: &Tool,
-    frame: Vec<u8>,
+    mut frame: Vec<u8>,
     boundary: String,
     config: &ToolsConfig,
     version: Version,
@@ -44,6 +44,7 @@ pub(super) fn shape(
         #[serde(default)]
         maybe_executed: bool,
     }
+    mend(&mut frame);
     let Some(text) = std::str::from_utf8(&frame).ok() else {
         return Shaped::Body(fault::fault("INVALID_RESPONSE", "the answer is no UTF-8", false));
     };
