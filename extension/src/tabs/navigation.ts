@@ -3,6 +3,7 @@
 import { remaining, type Call } from '../call';
 import { lettingGo } from '../debugger/leave';
 import { BridgeError } from '../errors';
+import { mayAsk } from './leaving';
 import { ownerOf } from './owners';
 import { callPage } from './page';
 import { restriction } from './restricted';
@@ -25,8 +26,6 @@ const AFTER_PARSED_MS = 10_000;
 const ABORT_GRACE_MS = 250;
 /** So long a navigation may take to begin: longer means that the page asks whether it may be left. */
 const BEGIN_MS = 5000;
-/** How long the old page is given to answer before it is left; one that is stuck would not. */
-const ASK_MS = 200;
 /** A page whose HTML does not end is given this long after its beginning. */
 const AFTER_COMMIT_MS = 20_000;
 /** A page that keeps sending on to the next is followed this many times. */
@@ -68,7 +67,9 @@ export async function navigateBy(call: Call, tabId: number, begin: () => Promise
       watch.stop();
     }
   };
-  return (await mayAsk(call, tabId)) ? lettingGo(tabId, go) : go();
+  // In a person's own tab the question "leave this page?" is theirs; in a client's tab nobody is there to answer it.
+  const ask = (await ownerOf(tabId)) !== undefined && (await mayAsk(call, tabId));
+  return ask ? lettingGo(tabId, go) : go();
 }
 
 /** Opens a tab at an address and waits as asked; `open` must give the new tab's id. */
@@ -81,16 +82,6 @@ export async function navigateNew(call: Call, open: () => Promise<number>, url: 
   } finally {
     watch.stop();
   }
-}
-
-/**
- * Whether leaving the page may bring up its question "leave this page?" that somebody must answer: a page in a client's own tab must not
- * be held back by it, as nobody is there. In a person's own tab the question is theirs.
- */
-async function mayAsk(call: Call, tabId: number): Promise<boolean> {
-  if ((await ownerOf(tabId)) === undefined) return false;
-  const asked = callPage<boolean>(call, tabId, 'activated', null).catch(() => false);
-  return Promise.race([asked, new Promise<false>((r) => setTimeout(r, ASK_MS, false))]);
 }
 
 function refused(thrown: unknown, tabId: number): BridgeError {

@@ -44,13 +44,13 @@ async function realDaemon(binary, dir, extension) {
   const xdg = (name) => { const d = path.join(dir, name); fs.mkdirSync(d, { recursive: true, mode: 0o700 }); return d; };
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([k]) => !k.startsWith('BRIDGED_'))),
-    HOME: xdg('home'), XDG_STATE_HOME: xdg('state'), XDG_CONFIG_HOME: xdg('config'), XDG_RUNTIME_DIR: xdg('run'),
+    HOME: xdg('home'), BRIDGED_HTTP_PORT: '0', XDG_STATE_HOME: xdg('state'), XDG_CONFIG_HOME: xdg('config'), XDG_RUNTIME_DIR: xdg('run'),
   };
   let child;
   const serve = async (port) => {
     const log = path.join(dir, 'daemon.log');
     const out = fs.openSync(log, 'w');
-    child = spawn(binary, ['serve', '--port', String(port), '--http-port', '0'], { env, stdio: ['ignore', out, out], detached: true });
+    child = spawn(binary, ['serve', '--port', String(port)], { env, stdio: ['ignore', out, out], detached: true });
     fs.closeSync(out);
     let failed;
     child.on('error', (e) => { failed = e.message; });

@@ -1,0 +1,60 @@
+// Pages that do not react: a dialog or an endless script holds up its own tab only, every call on it is answered, and none of those
+// calls acts later, when the page comes back to life.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { start } from './harness/start.mjs';
+
+let b, free;
+before(async () => {
+  b = await start({ pages: {
+    '/': '<title>Free</title>',
+    '/alert': '<title>Alert</title><script src="/__page.js"></script><button onclick="say(\'asking\', 1); alert(1); say(\'answered\', 1)">x</button>',
+    '/spin': '<title>Spin</title>',
+  } });
+  free = await b.open('/');
+});
+after(() => b?.stop());
+
+test('an endless script is answered, other tabs go on, the stuck one can be closed', async () => {
+  const stuck = await b.ok('new_tab', { url: `${b.cross}/spin` });
+  const began = Date.now();
+  const loop = b.fails('run_script', { tab_id: stuck.tab_id, code: 'for (;;);' });
+  const other = await b.client();
+  assert.equal((await other.ok('run_script', { tab_id: free, code: '6 * 7' })).result, 42);
+  assert.ok(Date.now() - began < 4000);
+  const answer = await loop;
+  assert.equal(answer.code, 'PAGE_BLOCKED');
+  assert.equal(answer.maybe_executed, true);
+  // The next call on it does not wait five seconds again.
+  const again = Date.now();
+  assert.equal((await b.fails('run_script', { tab_id: stuck.tab_id, code: '1' })).code, 'PAGE_BLOCKED');
+  assert.ok(Date.now() - again < 2000);
+  assert.equal((await b.ok('close_tab', { tab_id: stuck.tab_id })).closed, true);
+  assert.equal(await b.page(free, '1 + 1'), 2);
+  other.close();
+});
+
+test('an endless script with a shorter deadline is answered by then', async () => {
+  const stuck = await b.ok('new_tab', { url: `${b.cross}/spin` });
+  const answer = await b.fails('run_script', { tab_id: stuck.tab_id, code: 'for (;;);' }, { timeout_ms: 1500 });
+  assert.match(answer.code, /TIMEOUT|PAGE_BLOCKED/);
+  assert.equal(answer.maybe_executed, true);
+  await b.ok('close_tab', { tab_id: stuck.tab_id });
+});
+
+test('an alert holds up its own tab only; a script refused meanwhile does not run once it is gone', async () => {
+  const { tab_id: tab } = await b.ok('new_tab', { url: `${b.cross}/alert` });
+  const [page] = await b.chromium.targets((t) => t.type === 'page' && t.url.includes('/alert'));
+  const { sessionId } = await b.chromium.cdp.send('Target.attachToTarget', { targetId: page.targetId, flatten: true });
+  await b.chromium.cdp.send('Page.enable', {}, sessionId);
+  await b.ok('run_script', { tab_id: tab, code: 'setTimeout(() => document.querySelector("button").click(), 0), 1' });
+  await b.heard('asking');
+  const answer = await b.fails('run_script', { tab_id: tab, code: 'document.body.dataset.late = "yes"' });
+  assert.equal(answer.code, 'PAGE_BLOCKED');
+  assert.equal(await b.page(free, 'document.title'), 'Free');
+  // A person presses OK.
+  await b.chromium.cdp.send('Page.handleJavaScriptDialog', { accept: true }, sessionId);
+  await b.heard('answered');
+  assert.equal(await b.page(tab, 'document.body.dataset.late ?? "no"'), 'no');
+  await b.ok('close_tab', { tab_id: tab });
+});
