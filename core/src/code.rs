@@ -178,6 +178,8 @@ pub enum Violation {
     TooBig,
     /// The transport's own rules; close 1002.
     Protocol,
+    /// A message that was begun and not finished in time; close 1008.
+    Unfinished,
     /// It does not read; close 4008.
     Slow,
     /// It does not answer pings any more; close 1001.

@@ -279,6 +279,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
             Violation::NotUtf8 => (CloseCode::NOT_UTF8, "not UTF-8"),
             Violation::TooBig => (CloseCode::TOO_BIG, "message too large"),
             Violation::Protocol => (CloseCode::PROTOCOL, "protocol error"),
+            Violation::Unfinished => (CloseCode::POLICY, "message not finished in time"),
             Violation::Slow => (CloseCode::SLOW, "reads too slowly"),
             Violation::Silent => (CloseCode::GOING_AWAY, "no answer to pings"),
             Violation::Revoked => (CloseCode::NOT_ALLOWED, "pairing ended"),

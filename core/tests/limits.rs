@@ -166,6 +166,7 @@ fn a_violation_that_the_door_saw_closes_with_its_code() {
         (Violation::NotUtf8, 1007),
         (Violation::TooBig, 1009),
         (Violation::Protocol, 1002),
+        (Violation::Unfinished, 1008),
         (Violation::Slow, 4008),
         (Violation::Silent, 1001),
         (Violation::Revoked, 4003),
