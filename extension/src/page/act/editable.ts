@@ -6,7 +6,9 @@ import { cut, describe, outline } from '../describe';
 import type { Hit } from '../element';
 import { PageError } from '../error';
 import { change, queued } from '../wait';
-import { focus } from './pointer';
+import { closestAcross } from '../dom';
+import { keyEvent } from './keyboard';
+import { focus, NO_MODIFIERS } from './pointer';
 import type { Filled } from './value';
 
 export async function writeEditable(el: HTMLElement, value: string, { dress, again }: Hit, ctx: PageContext): Promise<Filled> {
@@ -14,7 +16,7 @@ export async function writeEditable(el: HTMLElement, value: string, { dress, aga
   const element = describe(el);
   ctx.acted(dress({ element, value: text }));
   const current = () => (el.isConnected ? el : (again() as HTMLElement | null)) ?? el;
-  const ways = text === '' ? [erase] : text.includes('\n') ? [pasteText, typeLines, typeText] : [typeText, pasteText];
+  const ways = waysFor(el, text);
   for (const way of ways) {
     const on = current();
     focus(on);
@@ -26,6 +28,15 @@ export async function writeEditable(el: HTMLElement, value: string, { dress, aga
     }
   }
   throw new PageError('ELEMENT_NOT_ACTIONABLE', `the editor ${outline(el)} did not take the text: it was given ${JSON.stringify(cut(text, 100))} and now holds ${JSON.stringify(cut(editableText(current()), 100))}`, { maybe_executed: true });
+}
+
+type Way = (el: HTMLElement, text: string) => boolean;
+
+function waysFor(el: HTMLElement, text: string): Way[] {
+  // Draft.js draws with React, which breaks when the browser changes the DOM under it; it takes pastes and the Backspace key.
+  if (closestAcross(el, '.DraftEditor-root')) return text === '' ? [pressBackspace] : [pasteText];
+  if (text === '') return [erase];
+  return text.includes('\n') ? [pasteText, typeLines, typeText] : [typeText, pasteText];
 }
 
 /** Selects all there is in the editor and lets it take notice: editors learn of it by an event that comes later. */
@@ -49,6 +60,12 @@ function erase(el: HTMLElement): boolean {
 
 function typeText(el: HTMLElement, text: string): boolean {
   return edit(el, 'insertText', text);
+}
+
+function pressBackspace(el: HTMLElement): boolean {
+  keyEvent(el, 'keydown', 'Backspace', NO_MODIFIERS);
+  keyEvent(el, 'keyup', 'Backspace', NO_MODIFIERS);
+  return true;
 }
 
 /** Line by line, for editors that make a paragraph of each. */
