@@ -53,7 +53,8 @@ pub struct Method {
     pub name: String,
     /// The group it is listed under.
     pub group: String,
-    /// Which of the two protocols it comes from; 0 for neither.
+    /// Which of the two protocols it comes from; 0, or nothing, for neither.
+    #[serde(default)]
     pub seed: u8,
     /// Whether it changes anything.
     pub access: Access,
@@ -65,6 +66,7 @@ pub struct Method {
     #[serde(default)]
     pub details: String,
     /// How the command line takes and shows it.
+    #[serde(default)]
     pub cli: Cli,
     /// Its own parameters; [`Method::parameters`] adds the common ones.
     params: Schema,
@@ -99,9 +101,10 @@ pub enum Scope {
 }
 
 /// How the command line takes and shows a method.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub struct Cli {
     /// Parameters that need no flag, in order.
+    #[serde(default)]
     pub positional: Vec<String>,
     /// The field of the result that is printed alone.
     #[serde(default)]

@@ -82,10 +82,7 @@ fn two_dashes_and_a_lone_dash_keep_awkward_values_possible() {
 #[test]
 fn what_is_wrong_is_said_in_one_sentence() {
     let wrong = |method, line: &[&str]| typed(method, line).unwrap_err();
-    assert_eq!(
-        wrong("click", &[]),
-        "TARGET is missing; usage: bridge click TARGET [--timeout N] [--new-tab]"
-    );
+    assert_eq!(wrong("clear", &[]), "TARGET is missing; usage: bridge clear TARGET [--timeout N]");
     assert!(wrong("click", &["a", "b"]).starts_with("unexpected argument `b`"));
     assert!(wrong("click", &["a", "--new-tba"]).contains("did you mean --new-tab?"));
     assert!(wrong("click", &["a", "--colour"]).contains("bridge help click"));

@@ -107,12 +107,13 @@ pub(crate) fn stop(places: &Places) -> Outcome<()> {
     Ok(())
 }
 
-/// `bridged restart`.
+/// `bridged restart`, with the flags it was started with.
 pub(crate) fn restart(places: &Places) -> Outcome<()> {
-    if record::running(&places.state).is_some() {
+    let before = settled(&places.state)?;
+    if before.is_some() {
         stop(places)?;
     }
-    start(places, &[])
+    start(places, &before.map(|record| record.flags).unwrap_or_default())
 }
 
 /// `bridged status`.

@@ -66,6 +66,12 @@ impl Client {
     /// Connects and says hello.
     pub(crate) fn connect(socket: &Path, role: Role) -> Result<Client, Failure> {
         let stream = UnixStream::connect(socket).map_err(Failure::NoDaemon)?;
+        if !bridge_unix::same_user(&stream) {
+            return Err(Failure::Broken(format!(
+                "the program that listens at {} is another user's",
+                socket.display()
+            )));
+        }
         let mut client = Client { stream: BufReader::with_capacity(64 << 10, stream), calls: 0 };
         let hello = match role {
             Role::Person => {

@@ -99,7 +99,7 @@ pub(crate) struct Start {
 #[argh(subcommand, name = "stop", example = "bridged stop")]
 pub(crate) struct Stop {}
 
-/// Stop the daemon if one runs, and start it.
+/// Stop the daemon if one runs, and start it with the same flags.
 #[derive(FromArgs)]
 #[argh(subcommand, name = "restart", example = "bridged restart")]
 pub(crate) struct Restart {}

@@ -25,6 +25,9 @@ pub(crate) struct Record {
     pub version: String,
     /// When it started, in seconds since 1970.
     pub started: u64,
+    /// The flags it was started with in the background, for a restart.
+    #[serde(default)]
+    pub flags: Vec<String>,
 }
 
 /// The lock, held as long as this lives; the kernel frees it whatever becomes of the process.
@@ -115,6 +118,6 @@ fn path_of(state: &Path) -> PathBuf {
 
 fn read(file: &File) -> Option<Record> {
     let mut text = String::new();
-    file.take(4096).read_to_string(&mut text).ok()?;
+    file.take(64 << 10).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }

@@ -72,6 +72,11 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
         socket: settings.socket.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: unix_now(),
+        flags: if flags.background {
+            std::env::args().skip(2).filter(|a| a != "--background").collect()
+        } else {
+            Vec::new()
+        },
     })?;
     announce(places, &settings, address);
 
@@ -148,7 +153,7 @@ fn limits() {
 }
 
 fn bind(path: &Path) -> Outcome<SocketFile> {
-    SocketFile::bind(path.parent().unwrap_or(path)).map_err(|e| match e {
+    SocketFile::bind(path).map_err(|e| match e {
         SocketError::Running(_) => {
             Trouble::failed(format!("{}: {e}; choose another --socket", path.display()))
         }

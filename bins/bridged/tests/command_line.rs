@@ -155,7 +155,7 @@ fn only_the_sibling_is_ever_started() {
     std::fs::create_dir_all(home.path("alone")).unwrap();
     std::fs::create_dir_all(home.path("planted")).unwrap();
     let alone = home.path("alone/bridge");
-    std::fs::copy(env!("CARGO_BIN_EXE_bridged"), &alone).unwrap();
+    support::copy_program(&alone);
     for place in ["planted/bridged", "bridged"] {
         std::fs::write(home.path(place), "#!/bin/sh\ntouch \"$HOME/trapped\"\n").unwrap();
         std::fs::set_permissions(home.path(place), PermissionsExt::from_mode(0o755)).unwrap();

@@ -308,7 +308,8 @@ fn overview() -> String {
 fn method_help(method: &Method) -> String {
     let tab = if matches!(method.scope, Scope::Page | Scope::Tab) { "[--tab N] " } else { "" };
     let browser = if method.scope == Scope::Hub { "" } else { "[--browser ID] " };
-    let common = format!("Always: {tab}{browser}[--timeout MS] [--json] [-o FILE]\n");
+    let timeout = if method.parameter("timeout").is_some() { "" } else { "[--timeout MS] " };
+    let common = format!("Always: {tab}{browser}{timeout}[--json] [-o FILE]\n");
     let help = method.help();
     match help.rsplit_once("\nExample: ") {
         Some((above, example)) => format!("{above}{common}\nExample: {example}"),

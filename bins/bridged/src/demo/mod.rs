@@ -48,11 +48,12 @@ pub(crate) fn run(asked: &Demo) -> Outcome<()> {
         "bridged demo: a browser with a fresh profile and a daemon of its own; nothing of yours is touched\n"
     );
     let mut stage = Stage::set(stopped)?;
-    let windowed = !asked.headless && browser::display();
+    let mut windowed = !asked.headless && browser::display();
     let mut browser = match stage.open(&program, windowed) {
         Err(e) if windowed && !stage.interrupted() => {
             println!("          no window could be opened ({e}); without one then");
-            stage.open(&program, false)?
+            windowed = false;
+            stage.open(&program, windowed)?
         }
         other => other?,
     };

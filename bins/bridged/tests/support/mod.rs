@@ -106,6 +106,12 @@ impl Drop for Home {
     }
 }
 
+/// Copies the program. By a process of its own: a file that this one has open for writing, and with it every child that
+/// another test starts just then, cannot be executed.
+pub fn copy_program(to: &Path) {
+    assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_bridged")).arg(to).status().unwrap().success());
+}
+
 /// A port that was free a moment ago.
 pub fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
