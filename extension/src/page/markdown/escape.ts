@@ -63,15 +63,18 @@ export function codeSpan(text: string): string {
   return ticks + pad + text + pad + ticks;
 }
 
-/** Whether delimiters like `**` can stand between these characters (CommonMark's flanking rules). */
+/** Whether delimiters like `**` can stand between these characters (CommonMark's flanking rules), whoever reads them. */
 export function canOpen(before: string, after: string): boolean {
-  return !SPACE.test(after) && (!isPunctuation(after) || SPACE.test(before) || isPunctuation(before));
+  return kinds(before).every((left) => kinds(after).every((right) => right !== 'space' && (right === 'word' || left !== 'word')));
 }
 
 export function canClose(before: string, after: string): boolean {
   return canOpen(after, before);
 }
 
-function isPunctuation(c: string): boolean {
-  return /^[\p{P}\p{S}]$/u.test(c);
+/** Readers of Markdown do not agree whether symbols beyond ASCII (€, emoji) are punctuation: those must do as either. */
+function kinds(c: string): ('space' | 'punctuation' | 'word')[] {
+  if (SPACE.test(c)) return ['space'];
+  if (/^[\p{P}!-/:-@[-`{-~]$/u.test(c)) return c.length > 1 ? ['punctuation', 'word'] : ['punctuation'];
+  return /^\p{S}$/u.test(c) ? ['punctuation', 'word'] : ['word'];
 }

@@ -127,7 +127,7 @@ function write(tokens: Token[], style: InlineStyle): string {
   tokens.forEach((token, i) => {
     switch (token.t) {
       case 'text':
-        out += escapeText(token.text, { before: out.at(-1) ?? '', after: edge(tokens, i, 1), inLink: links > 0, alone });
+        out += escapeText(token.text, { before: out.at(-1) ?? '', after: following(tokens[i + 1], tags, style), inLink: links > 0, alone });
         break;
       case 'atom': out += token.text; break;
       case 'break': out += token.lines > 1 ? style.paragraph : style.br; break;
@@ -148,14 +148,28 @@ function delimiter(mark: Mark, tags: Set<Mark>, slash: string): string {
   return simple ?? `<${slash}${mark.kind}>`;
 }
 
-/** The character that comes next to a token, as a reader of the Markdown will see it; emphasis is looked through. */
-function edge(tokens: Token[], from: number, step: 1 | -1): string {
+/** The very character that will be written after a text. */
+function following(token: Token | undefined, tags: Set<Mark>, style: InlineStyle): string {
+  if (!token) return '';
+  if (token.t === 'break') return style.br[0]!;
+  if (token.t === 'text' || token.t === 'atom') return token.text[0]!;
+  if (token.mark.kind === 'link') return token.t === 'open' ? '[' : ']';
+  return delimiter(token.mark, tags, '')[0]!;
+}
+
+/**
+ * The character that comes next to a mark's delimiter, as a reader of the Markdown will see it. Delimiters of the same character make
+ * one run and are looked through; others are punctuation, and so are the brackets of links and of tags.
+ */
+function edge(tokens: Token[], from: number, step: 1 | -1, delimiterCharacter: string, tags: Set<Mark>): string {
   for (let i = from + step; i >= 0 && i < tokens.length; i += step) {
     const token = tokens[i]!;
     if (token.t === 'text' || token.t === 'atom') return step > 0 ? String.fromCodePoint(token.text.codePointAt(0)!) : lastCharacter(token.text);
     if (token.t === 'break') return '';
     if (token.mark.kind === 'link') return step > 0 ? (token.t === 'open' ? '[' : ']') : token.t === 'open' ? '[' : ')';
-    if (!DELIMITER[token.mark.kind]) return step > 0 ? '<' : '>';
+    const other = tags.has(token.mark) ? undefined : DELIMITER[token.mark.kind]?.[0];
+    if (!other) return step > 0 ? '<' : '>';
+    if (other !== delimiterCharacter) return other;
   }
   return '';
 }
@@ -167,10 +181,20 @@ function lastCharacter(text: string): string {
 /** Emphases whose delimiters would be read as plain characters where they stand, e.g. between a quote and a letter. */
 function unwritable(tokens: Token[]): Set<Mark> {
   const bad = new Set<Mark>();
-  tokens.forEach((token, i) => {
-    if (token.t === 'open' && DELIMITER[token.mark.kind] && !canOpen(edge(tokens, i, -1), edge(tokens, i, 1))) bad.add(token.mark);
-    if (token.t === 'close' && DELIMITER[token.mark.kind] && !canClose(edge(tokens, i, -1), edge(tokens, i, 1))) bad.add(token.mark);
-  });
+  // A tag in place of a delimiter is another neighbour for the delimiters beside it: until nothing changes any more.
+  for (let known = -1; known < bad.size;) {
+    known = bad.size;
+    tokens.forEach((token, i) => {
+      if ((token.t !== 'open' && token.t !== 'close') || bad.has(token.mark)) return;
+      const character = DELIMITER[token.mark.kind]?.[0];
+      if (!character) return;
+      const before = edge(tokens, i, -1, character, bad), after = edge(tokens, i, 1, character, bad);
+      // One mark's end and another's beginning would melt into one run of delimiters.
+      const last = tokens[i - 1];
+      const melts = token.t === 'open' && last?.t === 'close' && !bad.has(last.mark) && DELIMITER[last.mark.kind]?.[0] === character;
+      if (melts || !(token.t === 'open' ? canOpen(before, after) : canClose(before, after))) bad.add(token.mark);
+    });
+  }
   return bad;
 }
 

@@ -99,9 +99,10 @@ function alignment(spots: (Spot | undefined)[][], heads: number, column: number)
   return said ?? spots[heads]?.[column]?.cell.align ?? '';
 }
 
-/** A cell's blocks in one line, `<br>` between them. */
+/** A cell's blocks in one line, `<br>` between them, every `|` behind an uneven number of backslashes. */
 function cellText(blocks: Block[]): string {
-  return cellLines(blocks, '').filter(Boolean).join('<br>').replace(/\n/g, ' ').replace(/\\?\|/g, '\\|').trim();
+  return cellLines(blocks, '').filter(Boolean).join('<br>').replace(/\n/g, ' ')
+    .replace(/(\\*)\|/g, (_, slashes: string) => `${slashes}${slashes.length % 2 ? '\\' : ''}\\|`).trim();
 }
 
 function cellLines(blocks: Block[], indent: string): string[] {
