@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::json::Json;
 use crate::provider::Answer;
 use crate::tools::{BridgeTools, ToolSet, Tools, ToolsConfig};
-use crate::{CallId, Config, Lane, Output, Seed, Session};
+use crate::{CallId, Config, Lane, Output, Seed, Sent, Session};
 
 const CATALOGUE: &str = r##"{"groups":{"read":"","act":"","hub":""},"defs":{},"methods":[
     {"name":"ping","group":"hub","scope":"hub","access":"read","about":"Ask."},
@@ -95,8 +95,16 @@ pub fn run(steps: &[Step]) -> Result<(), String> {
             }
             Step::Gone => session.handle_gone(Lane(0)),
         }
+        let (mut ways, mut cancels) = (0, 0);
         while let Some(output) = session.poll_output() {
             check(&output)?;
+            match &output {
+                Output::Send { kind: Sent::Reply(_), .. } | Output::Call { .. } | Output::Silent { .. } => {
+                    ways += 1
+                }
+                Output::Cancel { .. } => cancels += 1,
+                _ => {}
+            }
             match output {
                 Output::Call { call, .. } if !calls.insert(call) => {
                     return Err("a call's number came twice".to_owned());
@@ -106,6 +114,10 @@ pub fn run(steps: &[Step]) -> Result<(), String> {
                 }
                 _ => {}
             }
+        }
+        let is_single = |bytes: &[u8]| !bytes.trim_ascii_start().starts_with(b"[");
+        if matches!(step, Step::Message(bytes) if is_single(bytes)) && cancels == 0 && ways != 1 {
+            return Err(format!("one message went {ways} ways"));
         }
         if session.in_flight() > 8 || session.in_flight() > calls.len() {
             return Err("more is under way than was called".to_owned());

@@ -189,7 +189,7 @@ fn idle_sessions_expire_and_the_idlest_makes_room() {
     rig.post(&[("mcp-session-id", &first)], PING);
     let third = rig.hello();
     assert_eq!(rig.gone.iter().map(|name| name.to_string()).collect::<Vec<_>>(), [second]);
-    assert_eq!(rig.front.poll_timeout(), Some(rig.now + Duration::from_secs(100)));
+    assert_eq!(rig.front.poll_timeout(), Some(rig.now + Duration::from_secs(100)), "nothing is open");
     rig.now += Duration::from_secs(50);
     rig.post(&[("mcp-session-id", &third)], PING);
     rig.now += Duration::from_secs(50);
@@ -436,4 +436,21 @@ fn everything_ends_as_json() {
         body["result"]["supportedVersions"],
         json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
     );
+}
+
+#[test]
+fn a_long_call_is_kept_alive_without_a_progress_token() {
+    let mut rig = Rig::new();
+    let exchange = rig.modern(1, "tools/call", &format!(r#"{{"name":"click","_meta":{META}}}"#));
+    assert_eq!(rig.front.poll_timeout(), Some(rig.now + Duration::from_secs(15)));
+    for _ in 0..2 {
+        rig.now += Duration::from_secs(15);
+        rig.front.handle_timeout(rig.now);
+        rig.drain();
+    }
+    assert_eq!((rig.begun.as_slice(), rig.events.len()), ([exchange].as_slice(), 2));
+    assert!(rig.events.iter().all(|(_, data)| data == b":\n\n"));
+    rig.answer(r#"{"success":true,"result":{}}"#);
+    assert_eq!((rig.events.len(), rig.ended.as_slice()), (3, [exchange].as_slice()));
+    assert_eq!(rig.front.poll_timeout(), None);
 }

@@ -3,8 +3,8 @@
 
 mod common;
 
-use bridge_mcp::Config;
-use bridge_mcp::tools::ToolsConfig;
+use bridge_mcp::tools::{BridgeTools, ToolSet, Tools, ToolsConfig};
+use bridge_mcp::{Config, Seed, Session};
 use common::Rig;
 use serde_json::{Value, json};
 
@@ -122,4 +122,21 @@ fn an_answer_without_a_result_or_without_sense_is_an_error() {
         rig.answer_text(frame);
         assert_eq!(rig.last()["result"]["isError"], true, "{frame}");
     }
+}
+
+#[test]
+fn a_document_is_a_resource() {
+    let catalogue = r#"{"methods":[{"name":"save_as_pdf","group":"read","scope":"page","access":"read","about":"Print.",
+        "result":{"properties":{"data":{},"mime":{}}}}]}"#;
+    let tools = std::sync::Arc::new(Tools::new(catalogue, &ToolSet::parse("all")).unwrap());
+    let mut rig = Rig::new();
+    rig.session =
+        Session::new(Config::default(), BridgeTools::new(Default::default(), tools, Seed::new([1; 32])));
+    rig.hello("2025-11-25");
+    let result = rig.result(
+        "save_as_pdf",
+        json!({"data": "data:application/pdf;base64,JVBERi0=", "mime": "application/pdf", "size": 8}),
+    );
+    let resource = json!({"uri": "bridge:/result", "mimeType": "application/pdf", "blob": "JVBERi0="});
+    assert_eq!(result["content"][0], json!({"type": "resource", "resource": resource}));
 }

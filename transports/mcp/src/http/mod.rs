@@ -49,6 +49,8 @@ struct Open {
     json: bool,
     events: bool,
     begun: bool,
+    /// When to send something if nothing else was.
+    beat: Duration,
 }
 
 /// The number of the session that all stateless requests share.
@@ -152,6 +154,19 @@ impl<P: Provider> Front<P> {
                 self.end(number);
             }
         }
+        self.beat(now);
+    }
+
+    /// Sends an empty comment on every stream that has been quiet for too long.
+    fn beat(&mut self, now: Duration) {
+        let quiet = self.open.iter().filter(|(_, open)| open.events && open.beat <= now);
+        let quiet: Vec<Exchange> = quiet.map(|(exchange, _)| *exchange).collect();
+        for exchange in quiet {
+            self.write(exchange, b":\n\n".to_vec());
+            if let Some(open) = self.open.get_mut(&exchange) {
+                open.beat = now.saturating_add(self.config.keep_alive);
+            }
+        }
     }
 
     // ---- commands about a call under way
@@ -197,7 +212,8 @@ impl<P: Provider> Front<P> {
     pub fn poll_timeout(&self) -> Option<Duration> {
         let kept = self.sessions.values();
         let times = kept.flat_map(|kept| [kept.session.poll_timeout(), kept.expires(self.config.idle)]);
-        times.chain([self.stateless.poll_timeout()]).flatten().min()
+        let beats = self.open.values().filter(|open| open.events).map(|open| Some(open.beat));
+        times.chain(beats).chain([self.stateless.poll_timeout()]).flatten().min()
     }
 
     // ---- the inside
@@ -234,7 +250,8 @@ impl<P: Provider> Front<P> {
         };
         let refuse = |error: RpcError| (id.clone(), error);
         let caller: Arc<str> = request.caller.into();
-        let mut open = Open { session: STATELESS, caller, named: None, json, events, begun: false };
+        let beat = now.saturating_add(self.config.keep_alive);
+        let mut open = Open { session: STATELESS, caller, named: None, json, events, begun: false, beat };
 
         if era(headers, message.as_ref()).map_err(refuse)? == Era::Modern {
             if let Some(message) = &message {
@@ -380,6 +397,14 @@ impl<P: Provider> Front<P> {
     }
 
     fn event(&mut self, exchange: Exchange, message: &[u8]) {
+        let mut data = b"event: message\ndata: ".to_vec();
+        data.extend_from_slice(message);
+        data.extend_from_slice(b"\n\n");
+        self.write(exchange, data);
+    }
+
+    /// Writes to a request's stream, which begins with the first of it.
+    fn write(&mut self, exchange: Exchange, data: Vec<u8>) {
         let Some(open) = self.open.get_mut(&exchange) else { return };
         if !std::mem::replace(&mut open.begun, true) {
             let mut headers = vec![
@@ -390,9 +415,6 @@ impl<P: Provider> Front<P> {
             headers.extend(open.named.as_ref().map(|name| ("Mcp-Session-Id", name.to_string())));
             self.out.push_back(HttpOutput::Begin { exchange, headers });
         }
-        let mut data = b"event: message\ndata: ".to_vec();
-        data.extend_from_slice(message);
-        data.extend_from_slice(b"\n\n");
         self.out.push_back(HttpOutput::Event { exchange, data });
     }
 

@@ -17,12 +17,16 @@ pub struct FrontConfig {
     pub idle: Duration,
     /// How many requests may be open at once.
     pub max_exchanges: usize,
+    /// How often a request that is still open, and may be answered with a stream, is sent something, so that nobody on the
+    /// way gives it up and a client that is gone is noticed.
+    pub keep_alive: Duration,
 }
 
 impl Default for FrontConfig {
     fn default() -> Self {
         let session = Config::default();
-        Self { session, max_sessions: 64, idle: Duration::from_secs(3600), max_exchanges: 1024 }
+        let (idle, keep_alive) = (Duration::from_secs(3600), Duration::from_secs(15));
+        Self { session, max_sessions: 64, idle, max_exchanges: 1024, keep_alive }
     }
 }
 
