@@ -111,16 +111,13 @@ function appear(selector: string, until: number, signal: AbortSignal): Promise<v
   return new Promise((resolve, reject) => {
     let still: ReturnType<typeof setTimeout> | undefined;
     let full: ReturnType<typeof setTimeout> | undefined;
-    const done = () => {
+    const end = () => {
       observer.disconnect();
       for (const timer of [timeout, still, full]) clearTimeout(timer);
       signal.removeEventListener('abort', stop);
-      resolve();
     };
-    const stop = () => {
-      done();
-      reject(new PageError('CANCELLED', 'cancelled while waiting for items'));
-    };
+    const done = () => { end(); resolve(); };
+    const stop = () => { end(); reject(new PageError('CANCELLED', 'cancelled while waiting for items')); };
     const observer = new MutationObserver(() => {
       if (full === undefined && !document.querySelector(selector)) return;
       full ??= setTimeout(done, GROWING_MS);
