@@ -83,7 +83,7 @@ pub fn run(steps: &[Step]) -> Result<(), String> {
             }
             Step::Saved(n) => {
                 if let Some(call) = nth(&calls, *n) {
-                    session.handle_saved(call, Ok("/tmp/x.png"));
+                    session.handle_saved(call, Ok("/pictures/x.png"));
                 }
             }
             Step::Wait(ms) => {

@@ -101,7 +101,7 @@ impl Bridge for Daemon {
     }
 
     async fn save(&self, file: SaveFile) -> Result<String, String> {
-        Ok(format!("/tmp/picture.{}", file.extension))
+        Ok(format!("/pictures/1.{}", file.extension))
     }
 }
 
@@ -390,7 +390,7 @@ fn a_large_picture_is_saved_by_the_host() {
         world.replies()[1]["result"]["content"][0]["text"]
             .as_str()
             .unwrap()
-            .ends_with("saved as /tmp/picture.png")
+            .ends_with("saved as /pictures/1.png")
     );
 }
 

@@ -3,6 +3,8 @@
 
 mod common;
 
+use bridge_mcp::tools::{BridgeTools, ToolSet, Tools};
+use bridge_mcp::{Config, Seed, Session};
 use common::Rig;
 use serde_json::{Value, json};
 
@@ -62,6 +64,48 @@ fn arguments_are_an_object_or_left_out() {
         rig.say(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#));
         assert_eq!(rig.calls.remove(0).1.params, "{}");
         rig.session.handle_gone(bridge_mcp::Lane(0));
+        rig.drain();
+    }
+}
+
+#[test]
+fn targets_in_lists_and_in_the_steps_of_a_batch_are_targets_too() {
+    let catalogue = r##"{"groups":{"act":""},"defs":{"target":{"type":"object"}},"methods":[
+        {"name":"click","group":"act","params":{"properties":{"target":{"$ref":"#/defs/target"}}}},
+        {"name":"drag","group":"act","params":{"properties":{"from":{"oneOf":[{"$ref":"#/defs/target"},{"type":"object"}]}}}},
+        {"name":"fill_form","group":"act","params":{"properties":{"fields":{"type":"array","items":{"type":"object",
+            "properties":{"target":{"$ref":"#/defs/target"},"value":{"type":"string"}}}}}}},
+        {"name":"scrape","group":"act","params":{"properties":{"fields":{"type":"object"}}}},
+        {"name":"batch","group":"act","params":{"properties":{"steps":{"type":"array","items":{"type":"object",
+            "properties":{"method":{"type":"string"},"params":{"type":"object"}}}}}}}]}"##;
+    let tools =
+        std::sync::Arc::new(Tools::new(catalogue, &ToolSet::parse("batch,fill_form,drag,scrape")).unwrap());
+    let mut rig = Rig::new();
+    rig.session =
+        Session::new(Config::default(), BridgeTools::new(Default::default(), tools, Seed::new([1; 32])));
+    rig.hello("2025-11-25");
+    let css = json!({"by": "css", "value": "#a"});
+    for (name, given, wanted) in [
+        ("drag", json!({"from": "#a"}), json!({"from": css})),
+        ("drag", json!({"from": {"x": 1, "y": 2}}), json!({"from": {"x": 1, "y": 2}})),
+        (
+            "fill_form",
+            json!({"fields": [{"target": "#a", "value": "#a"}, {"target": css, "value": "x"}, 5]}),
+            json!({"fields": [{"target": css, "value": "#a"}, {"target": css, "value": "x"}, 5]}),
+        ),
+        ("scrape", json!({"fields": {"target": "h3"}}), json!({"fields": {"target": "h3"}})),
+        (
+            "batch",
+            json!({"steps": [{"method": "click", "params": {"target": "#a"}}, {"method": "click", "params": {"target": "$0.target"}},
+                {"method": "scrape", "params": {"fields": {"target": "h3"}}}, {"method": "nope"}]}),
+            json!({"steps": [{"method": "click", "params": {"target": css}}, {"method": "click", "params": {"target": "$0.target"}},
+                {"method": "scrape", "params": {"fields": {"target": "h3"}}}, {"method": "nope"}]}),
+        ),
+    ] {
+        rig.call(1, name, given);
+        let (_, call) = rig.calls.pop().unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&call.params).unwrap(), wanted, "{name}");
+        rig.session.close();
         rig.drain();
     }
 }

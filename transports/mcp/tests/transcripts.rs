@@ -16,8 +16,8 @@ fn play(transcript: &str) {
             ">" => rig.say(rest),
             "<" => {
                 assert!(!rig.sent.is_empty(), "line {at}: nothing was sent, wanted {rest}");
-                let wanted: Value =
-                    serde_json::from_str(rest).unwrap_or_else(|error| panic!("line {at}: {error}"));
+                let wanted: Value = serde_json::from_str(&rest.replace("VERSION", env!("CARGO_PKG_VERSION")))
+                    .unwrap_or_else(|error| panic!("line {at}: {error}"));
                 let mut got: Value = serde_json::from_str(&rig.sent.remove(0)).unwrap();
                 if let Some(words) = got.pointer_mut("/result/instructions") {
                     assert!(words.as_str().unwrap().len() < 700, "line {at}: instructions cost tokens");

@@ -1,5 +1,7 @@
 //! `tools/list` from the catalogue: each method's schema, resolved and stripped to what a model needs.
 
+use std::collections::BTreeMap;
+
 use super::set::{CORE, INSTEAD, ToolSet, UnknownSet};
 use crate::json::{Json, quote};
 
@@ -35,10 +37,19 @@ pub(crate) struct Tool {
     pub(crate) name: String,
     pub(crate) json: String,
     pub(crate) kind: Kind,
-    /// Names of params that take a target.
-    pub(crate) targets: Vec<String>,
     /// What to say when a result was cut.
     pub(crate) hint: String,
+}
+
+/// Where a method takes targets: models write them as strings.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Targets {
+    /// Params that are targets.
+    pub(crate) own: Vec<String>,
+    /// Lists of objects with such a member, by the list's name and the member's.
+    pub(crate) listed: Vec<(String, String)>,
+    /// A list of other methods' calls (`batch`).
+    pub(crate) calls: Option<String>,
 }
 
 /// What kind of result a tool has.
@@ -57,6 +68,8 @@ pub(crate) enum Kind {
 pub struct Tools {
     tools: Vec<Tool>,
     list: String,
+    /// Of all methods, shown or not: a batch may call any of them.
+    targets: BTreeMap<String, Targets>,
 }
 
 impl Tools {
@@ -81,7 +94,8 @@ impl Tools {
             tools.push(tool);
         }
         list.push(']');
-        Ok(Self { tools, list })
+        let targets = methods.iter().map(|method| (member(method, "name").to_owned(), targets(method)));
+        Ok(Self { tools, list, targets: targets.collect() })
     }
 
     /// The members of the result of `tools/list`.
@@ -111,6 +125,10 @@ impl Tools {
 
     pub(crate) fn find(&self, name: &str) -> Option<(usize, &Tool)> {
         self.tools.iter().enumerate().find(|(_, tool)| tool.name == name)
+    }
+
+    pub(crate) fn targets(&self, method: &str) -> Option<&Targets> {
+        self.targets.get(method)
     }
 
     pub(crate) fn at(&self, index: usize) -> Option<&Tool> {
@@ -176,12 +194,31 @@ fn tool(method: &Json, defs: &Json) -> Tool {
     annotations(&mut json, &name, member(method, "access"), scope);
     json.push('}');
 
-    let targets = properties
-        .iter()
-        .filter(|(_, schema)| schema.get("$ref").and_then(Json::text) == Some("#/defs/target"))
-        .map(|(key, _)| key.clone())
-        .collect();
-    Tool { name, json, kind: kind(method), targets, hint: hint(properties) }
+    Tool { name, json, kind: kind(method), hint: hint(properties) }
+}
+
+/// Finds the places of targets among a method's params.
+fn targets(method: &Json) -> Targets {
+    let takes = |schema: &Json| {
+        let is = |schema: &Json| schema.get("$ref").and_then(Json::text) == Some("#/defs/target");
+        is(schema) || schema.get("oneOf").map(Json::elements).unwrap_or_default().iter().any(is)
+    };
+    let properties = |schema: &Json| schema.get("properties").map(Json::members).unwrap_or_default().to_vec();
+    let mut found = Targets::default();
+    for (name, schema) in method.get("params").map(properties).unwrap_or_default() {
+        if takes(&schema) {
+            found.own.push(name);
+            continue;
+        }
+        let items = schema.get("items").map(properties).unwrap_or_default();
+        if items.iter().any(|(key, _)| key == "method") && items.iter().any(|(key, _)| key == "params") {
+            found.calls = Some(name);
+            continue;
+        }
+        let members = items.into_iter().filter(|(_, schema)| takes(schema));
+        found.listed.extend(members.map(|(member, _)| (name.clone(), member)));
+    }
+    found
 }
 
 /// One param: references resolved, defaults and bounds dropped (the bridge checks them), words kept at the top only.

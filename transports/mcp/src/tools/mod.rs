@@ -89,7 +89,7 @@ impl BridgeTools {
             return Err(RpcError::invalid_params(format!("unknown tool: {}", crate::mark::clean(name, 100))));
         };
         let arguments = params.arguments.map_or("{}", RawValue::get);
-        let (params, timeout_ms) = arguments::to_params(tool, arguments)?;
+        let (params, timeout_ms) = arguments::to_params(&self.tools, &tool.name, arguments)?;
         let call = BridgeCall { method: tool.name.clone(), params, timeout_ms };
         Ok(Reply::Call { call, keep: ToolCall { tool: at, note: String::new() } })
     }
