@@ -8,12 +8,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bridge_catalogue::JSON as CATALOGUE;
 use bridge_mcp::provider::{Answer, BridgeCall, SaveFile};
 use bridge_mcp::stdio::{Bridge, Clock, Options, serve};
 use bridge_mcp::tools::{BridgeTools, ToolSet, Tools, ToolsConfig};
 use bridge_mcp::{CallId, Config, Seed, Session};
-
-const CATALOGUE: &str = include_str!("../../../catalogue/methods.json");
 
 struct Echo;
 

@@ -9,7 +9,7 @@ use bridge_mcp::tools::{BridgeTools, ToolSet, Tools, ToolsConfig};
 use bridge_mcp::{CallId, Config, Lane, Output, Seed, Sent, Session};
 use serde_json::{Value, json};
 
-pub const CATALOGUE: &str = include_str!("../../../../catalogue/methods.json");
+pub use bridge_catalogue::JSON as CATALOGUE;
 
 pub fn tools(set: &str) -> Arc<Tools> {
     Arc::new(Tools::new(CATALOGUE, &ToolSet::parse(set)).unwrap())

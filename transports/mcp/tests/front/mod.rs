@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bridge_catalogue::JSON as CATALOGUE;
 use bridge_mcp::Seed;
 use bridge_mcp::http::{CallKey, Exchange, Front, FrontConfig, HttpOutput, HttpRequest};
 use bridge_mcp::provider::Answer;
 use bridge_mcp::tools::{BridgeTools, ToolSet, Tools, ToolsConfig};
-
-const CATALOGUE: &str = include_str!("../../../../catalogue/methods.json");
 
 /// A body, and which of some headers come with it; whether time passes.
 pub(crate) type Asked = (String, usize, usize, usize, bool);
