@@ -51,3 +51,6 @@ pub use serving::Serving;
 pub use shutdown::Shutdown;
 pub use slots::Growing;
 pub use timers::RunTimers;
+
+#[cfg(feature = "contract")]
+pub mod contract;

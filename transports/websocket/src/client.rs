@@ -3,6 +3,8 @@
 use async_tungstenite::tungstenite::client::IntoClientRequest;
 use async_tungstenite::tungstenite::http::HeaderValue;
 use async_tungstenite::tungstenite::protocol::WebSocketConfig;
+use async_tungstenite::tungstenite::protocol::frame::Frame;
+use async_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use async_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 use async_tungstenite::{WebSocketStream, client_async_with_config};
 use futures::StreamExt;
@@ -59,6 +61,17 @@ where
     /// Sends one text message.
     pub async fn send(&mut self, text: impl Into<Utf8Bytes>) -> io::Result<()> {
         self.stream.send(Message::Text(text.into())).await.map_err(plain)
+    }
+
+    /// Sends one text message as fragments of at most `size` bytes, the way browsers send large ones.
+    pub async fn send_in_pieces(&mut self, text: &str, size: usize) -> io::Result<()> {
+        let pieces: Vec<&[u8]> = text.as_bytes().chunks(size.max(1)).collect();
+        for (at, piece) in pieces.iter().enumerate() {
+            let kind = if at == 0 { Data::Text } else { Data::Continue };
+            let frame = Frame::message(piece.to_vec(), OpCode::Data(kind), at + 1 == pieces.len());
+            self.stream.send(Message::Frame(frame)).await.map_err(plain)?;
+        }
+        Ok(())
     }
 
     /// The next text message; `None` when the connection is closed.

@@ -34,9 +34,7 @@ const TABLE: &str = "\
 
 #[test]
 fn only_an_established_row_of_exactly_this_connection_counts() {
-    let uid = |port: u16| {
-        in_table(TABLE, ([127, 0, 0, 1], port).into(), ([127, 0, 0, 1], 0x2409).into())
-    };
+    let uid = |port: u16| in_table(TABLE, ([127, 0, 0, 1], port).into(), ([127, 0, 0, 1], 0x2409).into());
     assert_eq!(uid(0xc000), Some(1234));
     assert_eq!(uid(0xc001), None, "a row whose socket is gone");
     assert_eq!(uid(0xc002), Some(1235), "a peer on a mapped IPv6 socket");
