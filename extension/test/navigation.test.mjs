@@ -198,3 +198,20 @@ test('navigate with new_tab opens a tab of the caller', async () => {
   assert.equal(result.title, 'Two');
   assert.deepEqual((await b.ok('close_tab', { tab_id: result.tab_id })), { closed: true, tab_id: result.tab_id });
 });
+
+test('back, forward and reload, over documents and within one', async () => {
+  await go('/');
+  await go('/two');
+  await b.page(tab, 'history.pushState(0, "", "/pushed"); 1');
+  const step = async (method) => (await b.ok(method, { tab_id: tab })).url;
+  assert.equal(await step('go_back'), `${b.base}/two`);
+  assert.equal(await step('go_back'), `${b.base}/`);
+  assert.equal(await b.page(tab, 'document.title'), 'Home');
+  assert.equal(await step('go_forward'), `${b.base}/two`);
+  assert.equal(await b.page(tab, 'document.title'), 'Two');
+  const count = b.site.count('/two');
+  assert.equal(await step('reload'), `${b.base}/two`);
+  assert.equal(b.site.count('/two'), count + 1);
+  const fresh = await b.open('/');
+  assert.equal((await b.fails('go_forward', { tab_id: fresh })).code, 'NAVIGATION_FAILED');
+});

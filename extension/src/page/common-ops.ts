@@ -17,6 +17,11 @@ function activated() {
   return navigator.userActivation.hasBeenActive;
 }
 
+/** Steps through the tab's history; the step itself begins only after this has been answered. */
+function traverse({ delta }: { delta: number }) {
+  history.go(delta);
+}
+
 /** Waits until the document's own HTML has been parsed, at most `timeout` ms. */
 export function parsed(timeout: number, signal: AbortSignal): Promise<void> {
   if (document.readyState !== 'loading') return Promise.resolve();
@@ -32,4 +37,4 @@ export function parsed(timeout: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-export const commonOps: Record<string, PageOp> = { info, viewport, activated };
+export const commonOps: Record<string, PageOp> = { info, viewport, activated, history: traverse };

@@ -55,13 +55,13 @@ export function navigateTab(call: Call, tabId: number, url: string, until: WaitU
 }
 
 /** Runs something that starts a navigation (an address, reload, history) and waits for where it leads. */
-export async function navigateBy(call: Call, tabId: number, begin: () => Promise<unknown>, until: WaitUntil = 'load', wanted?: string): Promise<Arrival> {
+export async function navigateBy(call: Call, tabId: number, begin: (watch: NavigationWatch) => Promise<unknown>, until: WaitUntil = 'load', wanted?: string): Promise<Arrival> {
   const before = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null);
   const go = async () => {
     const watch = watchNavigation(call, tabId, before?.documentId);
     try {
       call.acted();
-      await begin();
+      await begin(watch);
       return await watch.arrival(until, wanted);
     } finally {
       watch.stop();
@@ -104,8 +104,10 @@ export interface NavigationWatch {
   bind(tabId: number): void;
   /** Waits for the navigation to get as far as asked and looks where the tab is. */
   arrival(until: WaitUntil, wanted?: string): Promise<Arrival>;
-  /** Whether a navigation has begun (or a document changed) since the watch was set up. */
+  /** Whether a navigation has begun (or the address changed) since the watch was set up. */
   begun(): boolean;
+  /** Whether a navigation begins (or has begun since the watch was set up) within the time. */
+  begins(ms: number): Promise<boolean>;
   stop(): void;
 }
 
@@ -250,6 +252,21 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
     stop,
     bind,
     begun: () => begun,
+    async begins(ms) {
+      if (begun) return true;
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          if (!begun && Date.now() < end) return;
+          clearTimeout(timer);
+          listeners.delete(done);
+          resolve();
+        };
+        const end = Date.now() + ms;
+        const timer = setTimeout(() => { listeners.delete(done); resolve(); }, ms);
+        listeners.add(done);
+      });
+      return begun;
+    },
     async arrival(until, wanted) {
       for (let followed = 0; ; followed++) {
         const outcome = await settle(until);
