@@ -51,8 +51,8 @@ pub(crate) struct Shared<H: Host, C: Clock> {
     /// One read buffer for all connections.
     pub(crate) scratch: RefCell<Vec<u8>>,
     pub(crate) ready: Ready,
-    /// How often writing was put off in a row.
-    pub(crate) put_off: Cell<u32>,
+    /// For how much reading writing was put off in a row.
+    pub(crate) put_off: Cell<usize>,
     /// Bytes in all queues.
     pub(crate) queued: Cell<usize>,
     pub(crate) dues: RefCell<Dues>,

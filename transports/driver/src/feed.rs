@@ -14,8 +14,10 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// How often writing may be put off because others are ready, before it happens anyway.
-const PATIENCE: u32 = 64;
+/// How many bytes may be read while writing is put off because others are ready.
+const PATIENCE: usize = 256 << 10;
+/// What a step counts for beside the bytes it read.
+const STEP: usize = 4 << 10;
 
 /// A message as it came in.
 pub(crate) enum Incoming<'a> {
@@ -194,11 +196,12 @@ impl<H: Host, C: Clock> Shared<H, C> {
     /// Ends a step: writes what was queued, unless others that are ready will queue more in a moment.
     pub(crate) fn settle(&self) {
         if self.touched.borrow().is_empty() {
+            self.put_off.set(0);
             self.kick();
             return;
         }
         if !self.ready.none() && self.put_off.get() < PATIENCE {
-            self.put_off.set(self.put_off.get() + 1);
+            self.put_off.set(self.put_off.get() + STEP);
             return;
         }
         self.flush();

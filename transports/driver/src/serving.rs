@@ -123,6 +123,7 @@ where
                 }
                 Poll::Ready(Ok(count)) => {
                     let full = count == scratch.len();
+                    shared.put_off.set(shared.put_off.get() + count);
                     self.take(&mut scratch[..count]);
                     if full {
                         break;
