@@ -65,7 +65,7 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
       }
     }
     inFrames = there.found ? 0 : there.count;
-    slice = last || Date.now() >= until ? undefined : Date.now() + SLICE_MS;
+    slice = last || Date.now() >= until ? undefined : Math.min(until, Date.now() + SLICE_MS);
   }
 }
 

@@ -2,6 +2,7 @@
 //
 // Written for this bridge rather than taken from a library: it agrees with Chrome on placeholders, generated content, data
 // tables and legends, looks at each node once, and stops at a bound, which matters on pages where a cell holds a whole page.
+import { labelsOf } from '../labels';
 import { isSummary, parentOf, roleOf, tagOf } from './roles';
 
 /** A name longer than this is cut while it is computed; nobody tells elements apart by more. */
@@ -132,7 +133,7 @@ function nativeName(el: Element, walk: Walk, role: string): string {
   switch (tag) {
     case 'input': {
       const input = el as HTMLInputElement;
-      const labelled = labels(input.labels, walk);
+      const labelled = labels(input, walk);
       if (labelled) return labelled;
       if (input.type === 'image') return spend(input.alt || input.title || input.value || 'Submit', walk);
       if (role === 'button' && input.type !== 'file') {
@@ -142,7 +143,7 @@ function nativeName(el: Element, walk: Walk, role: string): string {
       return input.type === 'file' ? spend(input.multiple ? 'Choose Files' : 'Choose File', walk) : '';
     }
     case 'textarea': case 'select': case 'meter': case 'progress': case 'output': case 'button':
-      return labels((el as HTMLTextAreaElement).labels, walk);
+      return labels(el, walk);
     case 'img': case 'area': return spend(el.getAttribute('alt') ?? '', walk);
     case 'fieldset': return firstChild(el, 'legend', walk);
     case 'table': return firstChild(el, 'caption', walk);
@@ -153,9 +154,8 @@ function nativeName(el: Element, walk: Walk, role: string): string {
   }
 }
 
-function labels(list: NodeListOf<HTMLLabelElement> | null, walk: Walk): string {
-  if (!list?.length) return '';
-  return Array.from(list).slice(0, 20)
+function labels(el: Element, walk: Walk): string {
+  return labelsOf(el).slice(0, 20)
     .map((label) => (walk.hidden || !isHidden(label) ? tidy(alternative(label, walk, false)) : ''))
     .filter(Boolean).join(' ');
 }

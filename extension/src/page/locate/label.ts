@@ -1,6 +1,7 @@
 // Targets by label: a form control by the text of its label, its aria-label, or the hint in it.
 import { nameOf } from '../a11y/names';
 import { isVisible } from '../dom';
+import { labelsOf } from '../labels';
 import { normalise, visibleText } from '../text';
 import { firstOf, LENIENT, NOTHING, type Matches, type Root } from './find';
 
@@ -32,11 +33,11 @@ export function byLabel(root: Root, value: string, lenient: boolean): Matches {
 
 /** All that a person may call the control by. */
 function namesOf(el: Element): string[] {
-  const labels = [...((el as HTMLInputElement).labels ?? [])].map(visibleText);
+  const labels = labelsOf(el).map(visibleText);
   return [...new Set([normalise(nameOf(el)), ...labels, normalise(el.getAttribute('aria-label') ?? '')])].filter(Boolean);
 }
 
 /** To be seen itself, or by the label that stands for it. */
 function isReachable(el: Element): boolean {
-  return isVisible(el) || [...((el as HTMLInputElement).labels ?? [])].some(isVisible);
+  return isVisible(el) || labelsOf(el).some(isVisible);
 }
