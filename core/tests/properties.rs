@@ -4,6 +4,8 @@
 //! be what the model says (`core/model`). The invariants here are asked of what crossed the hub's edges, and of nothing
 //! else. `PROPTEST_CASES=20000` looks longer.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 use arbitrary::{Arbitrary, Unstructured};
 use bridge_core::{Inspected, Output};
 use bridge_model::op::{Op, Then};

@@ -70,7 +70,7 @@ impl<'a> Arbitrary<'a> for Hello {
                     Shows::Resume(nth, false),
                 ],
             )?,
-            client: pick(u, &[0, 0, 1, 2, 4], &[3, 5, 6, 7, 8])?,
+            client: pick(u, &[0, 0, 1, 2, 4], &[3, 5, 6, 7, 8, 9])?,
             class: u.arbitrary()?,
             odd_name: pick(u, &[false], &[true])?,
         })

@@ -279,6 +279,7 @@ pub enum Why {
     NotUtf8,
     TooBig,
     Protocol,
+    Unfinished,
     Slow,
     Silent,
     Revoked,

@@ -1,12 +1,19 @@
 //! Operations as the bytes that cross the wire.
 
+use std::sync::OnceLock;
+
 use serde_json::json;
 
 use crate::op::{Ask, Form, Hello, HelloRole, Params, Shows, Word};
 use crate::proof::encode;
 
 /// The raw `id` members that requests use: three ordinary ones, some that must be kept byte for byte, and bad ones.
-pub fn ids() -> Vec<String> {
+pub fn ids() -> &'static [String] {
+    static IDS: OnceLock<Vec<String>> = OnceLock::new();
+    IDS.get_or_init(all_ids)
+}
+
+fn all_ids() -> Vec<String> {
     let text = |s: &str| format!("\"{s}\"");
     vec![
         text("a"),
@@ -25,7 +32,12 @@ pub fn ids() -> Vec<String> {
 }
 
 /// The raw `method` members that requests use.
-pub fn methods() -> Vec<String> {
+pub fn methods() -> &'static [String] {
+    static METHODS: OnceLock<Vec<String>> = OnceLock::new();
+    METHODS.get_or_init(all_methods)
+}
+
+fn all_methods() -> Vec<String> {
     let names = ["click", "navigate", "ping", "list_browsers", "status", "policy_get", "shutdown", "watch"];
     let mut all: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     all.extend(["\"\"", "\"no good\"", "\"cl\\u0069ck\"", "7", "\"p\\u0069ng\""].map(String::from));
@@ -41,7 +53,7 @@ pub fn browser(n: u8) -> Option<&'static str> {
 
 /// The `client_id`s that hellos use; 0 means none.
 pub fn client(n: u8) -> Option<String> {
-    match n % 9 {
+    match n % 10 {
         0 => None,
         1 => Some("me".into()),
         2 => Some("mcp-77".into()),
@@ -50,6 +62,7 @@ pub fn client(n: u8) -> Option<String> {
         5 => Some("é".repeat(32)),
         6 => Some("x".repeat(65)),
         7 => Some("line\nend".into()),
+        8 => Some("\"".repeat(64)),
         _ => Some(String::new()),
     }
 }
@@ -238,9 +251,15 @@ pub fn word(word: Word) -> Vec<u8> {
 
 /// Frames that once were, or might be, a way in.
 pub fn nasty(n: u8) -> Vec<u8> {
+    static FRAMES: OnceLock<Vec<String>> = OnceLock::new();
+    let frames = FRAMES.get_or_init(all_nasty);
+    frames[usize::from(n) % frames.len()].clone().into_bytes()
+}
+
+fn all_nasty() -> Vec<String> {
     let deep =
         |n: usize| format!("{{\"id\":\"d\",\"method\":\"click\",\"x\":{}{}}}", "[".repeat(n), "]".repeat(n));
-    let frames = [
+    vec![
         r#"{"id":"v","success":true,"result":"stolen"}"#.into(),
         r#"{"id":"v","success":false,"error":"no"}"#.into(),
         r#"["a",null,null,null,null,"ping"]"#.into(),
@@ -283,8 +302,7 @@ pub fn nasty(n: u8) -> Vec<u8> {
         ),
         "{\"id\":\"a\",\"method\":\"click\",\"params\":{\"x\":\"\u{1}\"}}".into(),
         format!("{{\"id\":\"a\",\"method\":\"click\",\"params\":{{\"x\":\"{}\"}}}}", "y".repeat(5000)),
-    ];
-    frames[usize::from(n) % frames.len()].clone().into_bytes()
+    ]
 }
 
 /// The second half of a proof.

@@ -1,8 +1,8 @@
 //! A hub and its model side by side: every operation goes to both, and all that comes out must be the same.
 
 use bridge_core::{
-    Code, Congestion, ConnId, Connection, Door, Forward, Hub, Inspected, Instant, Peer, Pending, Request,
-    Secrets, Slots, Ticket, Trust, Violation,
+    CallId, Code, Congestion, ConnId, Connection, Door, Forward, Hub, Inspected, Instant, Peer, Pending,
+    Request, Secrets, Slots, Ticket, Trust, Violation,
 };
 
 use std::collections::BTreeSet;
@@ -65,8 +65,8 @@ pub struct World {
     pub now: u64,
     /// The hub's handles, by the test's numbers.
     pub(crate) ids: Vec<ConnId>,
-    /// Calls that were passed on: to whom, with which id.
-    calls: Vec<(Conn, String)>,
+    /// Calls that were passed on: to whom, with which id, and the host's name for it.
+    calls: Vec<(Conn, String, Option<CallId>)>,
     held: Vec<(Ticket, usize, Vec<u8>)>,
     /// The challenge each connection got last: nonce and proof; and what its hello said.
     pub(crate) challenges: Vec<Option<Challenge>>,
@@ -323,7 +323,7 @@ impl World {
     }
 
     fn answer(&mut self, nth: u8, answer: Answer) {
-        let Some((asked, wire)) = nth_last(&self.calls, nth).cloned() else { return };
+        let Some((asked, wire, _)) = nth_last(&self.calls, nth).cloned() else { return };
         let by = answer.by.map_or(asked, |by| self.pick(by, |_, _| true));
         let wire = match answer.alter {
             None => wire,
@@ -355,6 +355,12 @@ impl World {
                 assert_eq!(show(&written), show(&bytes), "the answer as passed on");
                 assert_eq!(forward.len(), written.len());
                 assert_eq!(forward.to(), self.ids[to], "who gets the answer");
+                let named = self.calls.iter().any(|(_, wire, name)| {
+                    *name == forward.call()
+                        && name.is_some()
+                        && frame.windows(wire.len()).any(|it| it == wire.as_bytes())
+                });
+                assert!(named, "the answer has another name than its call");
                 passed = Some((to, written, is_lent(&forward, frame)));
             }
             (Inspected::Notice(notice), Read::Notice(kind)) => {
@@ -476,7 +482,7 @@ impl World {
                 let borrowed = lent.is_some_and(|lent| {
                     forward.parts().iter().any(|part| std::ptr::eq(*part, lent)) || lent == b"{}"
                 });
-                self.calls.push((passed.to, wire));
+                self.calls.push((passed.to, wire, forward.call()));
                 self.ledger.note(Seen::Passed { from, to: passed.to, params, envelope, borrowed });
             }
             (Err(hub), Err(model)) => assert_eq!(hub, model, "why it is not passed on"),
@@ -567,6 +573,7 @@ fn violation(why: Why) -> Violation {
         Why::NotUtf8 => Violation::NotUtf8,
         Why::TooBig => Violation::TooBig,
         Why::Protocol => Violation::Protocol,
+        Why::Unfinished => Violation::Unfinished,
         Why::Slow => Violation::Slow,
         Why::Silent => Violation::Silent,
         Why::Revoked => Violation::Revoked,

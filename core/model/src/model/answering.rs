@@ -101,8 +101,8 @@ impl Model {
                 _ => None,
             });
         }
-        if !was_client && Object::read(bytes, usize::MAX).is_ok_and(|it| it.get("type") == Some("\"hello\""))
-        {
+        let joins = |kind: Option<&str>| matches!(kind, Some("\"hello\"" | "\"pair_confirm\""));
+        if !was_client && Object::read(bytes, usize::MAX).is_ok_and(|it| joins(it.get("type"))) {
             return None;
         }
         if bytes.len() > self.config.limits.client_bytes {

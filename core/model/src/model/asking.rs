@@ -35,23 +35,37 @@ pub struct Ask {
 }
 
 /// What a frame that is neither hello nor answer says.
-pub(super) enum Frame {
+#[derive(Debug)]
+pub enum Frame {
+    /// A request.
     Request {
+        /// The inside of its raw id.
         id: String,
+        /// Its method.
         method: String,
+        /// Its raw params, if it has any.
         params: Option<String>,
+        /// The browser it names.
         browser: Option<String>,
+        /// Its checked `once`.
         once: Option<String>,
+        /// How long it waits.
         timeout: Timeout,
     },
+    /// `cancel` for this id.
     Cancel(String),
     /// The id to answer to, the fault, and the text where it is fixed.
     Wrong(String, Vec<Fault>, Option<&'static str>),
 }
 
-pub(super) enum Timeout {
+/// A request's `timeout_ms`.
+#[derive(Debug)]
+pub enum Timeout {
+    /// None.
     Default,
+    /// A whole number, perhaps out of range.
     Ms(u64),
+    /// Something else.
     Odd,
 }
 
@@ -85,7 +99,7 @@ fn plain(raw: &str) -> Option<&str> {
 }
 
 /// Reads a frame as a client may send it.
-pub(super) fn frame(frame: &[u8]) -> Frame {
+pub fn frame(frame: &[u8]) -> Frame {
     let unreadable = || Frame::Wrong(String::new(), UNREADABLE.to_vec(), None);
     let Some(object) = read(frame) else { return unreadable() };
     let field = |name: &str| object.get(name).filter(|raw| *raw != "null");

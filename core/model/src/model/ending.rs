@@ -88,7 +88,7 @@ impl Model {
             self.conns.get_mut(&conn).unwrap().half_closed = true;
             self.close_if_done(conn);
         } else {
-            self.close(conn);
+            self.end(conn, Some(1000), Why::Gone);
         }
     }
 
@@ -105,6 +105,7 @@ impl Model {
             Violation::NotUtf8 => 1007,
             Violation::TooBig => 1009,
             Violation::Protocol => 1002,
+            Violation::Unfinished => 1008,
             Violation::Slow => 4008,
             Violation::Silent => 1001,
             Violation::Revoked => 4003,

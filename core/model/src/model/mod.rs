@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bridge_core::{Class, Code, Config, Congestion, ConnId, Door, Fault, NoticeKind, Peer, Role, Trust};
 
 use crate::ledger::Conn;
-pub use asking::Ask;
+pub use asking::{Ask, Frame, frame as client_frame};
 pub use joining::{DEPTH, KEYS};
 
 /// What must be sent or closed.
