@@ -109,7 +109,7 @@ function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Elemen
     const children = Array.from(el.children);
     for (const child of children) {
       if (holds.has(child)) queue.push(child);
-      else if (isNoise(child) || (wider && el === root && !CONTENT.has(child.localName) && !child.querySelector('h1'))) omit.add(child);
+      else if (isNoise(child, 0.6) || (wider && el === root && isBeside(child))) omit.add(child);
     }
     // The heading of something that is left out goes with it.
     children.forEach((child, i) => {
@@ -125,13 +125,20 @@ function isAside(el: Element): boolean {
   return !/^(?:body|table|pre|figure)$/.test(el.localName) && NOISE.test(`${el.getAttribute('class') ?? ''} ${el.id}`);
 }
 
-function isNoise(el: Element): boolean {
+/** Mostly links, or called what is not content. */
+function isNoise(el: Element, mostLinks: number): boolean {
   if (isAside(el)) return true;
   const all = lengthOf(el.textContent);
   if (!all || CONTENT.has(el.localName)) return false;
   let linked = 0;
   for (const link of el.querySelectorAll('a[href]')) linked += lengthOf(link.textContent);
-  return linked / all > 0.6;
+  return linked / all > mostLinks;
+}
+
+/** Next to what Readability chose: boxes that float over the page, ask for something, or lead elsewhere. */
+function isBeside(el: Element): boolean {
+  if (CONTENT.has(el.localName) || el.querySelector('h1')) return false;
+  return isNoise(el, 0.4) || /^(?:fixed|sticky)$/.test(getComputedStyle(el).position) || el.querySelector('button, input, select, textarea, form') !== null;
 }
 
 /** The page's headline, if it stands before the content rather than in it. */

@@ -1,0 +1,120 @@
+// get_page_markdown: what is drawn, as GFM; the main content of a page, or all of it, or one element.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { start } from './harness/start.mjs';
+
+const dir = path.join(path.dirname(fileURLToPath(import.meta.url)), 'pages/read');
+const page = (body, title = 'Page') => `<!doctype html><html lang=en><meta charset=utf-8><title>${title}</title><body>${body}</body>`;
+const story = (n) => Array.from({ length: n }, (_, i) => `<p>Paragraph ${i} of the story goes on for a while, with commas, with <b>weight</b>, and with enough words that nobody could take it for a menu.</p>`).join('');
+const pages = {
+  '/short': page(`<div class="top"><a href="/">NOISE home</a> <a href="/a">NOISE about</a></div><div id="content"><h1>Short story</h1>${story(3)}<ul><li>one</li><li>two</li></ul></div>
+    <div class="sidebar"><h3>NOISE popular</h3><ul><li><a href="/1">NOISE one</a></li></ul></div><div class="footer">NOISE 2026 <a href="/i">NOISE imprint</a></div>`, 'Short story - Site'),
+  '/little': page('<nav><a href="/">Menu</a></nav><main><p>Tiny.</p></main><footer>Foot</footer>'),
+  '/parts': page(`<nav>NOISE</nav>${story(1)}<div><h3>Feature</h3><p>Short.</p></div><div><h2>Prices</h2><table><tr><th>Plan</th><th>Price</th></tr><tr><td>Free</td><td>0</td></tr></table></div><div><h2>Questions</h2><p>What is it? It is a thing.</p><p>Is it? It is.</p><p>Was it ever something else, and if so, for how long, and why did it change, and who decided that it had to change?</p></div>`),
+  '/twins': page('<p>price <span><span style="position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0)">$12.99</span><span aria-hidden="true"><span>$</span>12.99</span></span> <span aria-hidden="true">HID</span></p>'),
+  '/app': page('<div id="app"></div><script>setTimeout(() => { app.innerHTML = "<h1>Drawn</h1><p>by a script</p>" }, 0)</script>'),
+  '/formula': page('<p>Euler: <span class="katex"><span class="katex-mathml"><math><semantics><mi>e</mi><annotation encoding="application/x-tex">e^{i\\pi}+1=0</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">eiπ+1=0</span></span>.</p><math><mi>y</mi><mo>=</mo><mn>1</mn></math>'),
+  '/nodes': page(Array.from({ length: 6000 }, (_, i) => `<section><h2>S${i}</h2><p>text <b>${i}</b> <a href="/${i}">link</a></p><ul><li>a</li><li>b</li></ul></section>`).join('')),
+  '/deep': page('<script>let p = document.body; for (let i = 0; i < 600; i++) { const d = document.createElement(["blockquote", "div", "ul", "b"][i % 4]); p.append(d); p = d } p.textContent = "bottom"</script>'),
+  '/layout': page('<table><tr><td><table><tr><th>in</th><th>ner</th></tr><tr><td>1</td><td>2</td></tr></table></td><td>beside</td></tr></table><table role="presentation"><tr><td>lay</td><td>out</td></tr></table>'),
+};
+
+let b;
+before(async () => { b = await start({ dir, pages }); });
+after(() => b?.stop());
+const read = async (where, params = {}) => { const tab = await b.open(where); return (await b.ok('get_page_markdown', { tab_id: tab, ...params })).markdown; };
+const has = (markdown, ...lines) => { for (const line of lines) assert.ok(markdown.includes(line), `${JSON.stringify(line)} in\n${markdown}`); };
+
+test('hidden text of every kind is left out, shadow trees and slots are in', async () => {
+  const markdown = await read('/hidden.html', { full: true });
+  assert.equal(markdown.match(/HID[^\n]*|AH visible/g), null);
+  has(markdown, 'SEEN revis', 'SEEN cvauto', 'SEEN fixedinside', 'SEEN slide1', 'SEEN slide3', 'SEEN scrolled out', 'SEEN below in scroller', 'SEEN shadow SEEN slotted', 'SEEN closed', 'SEEN fadein', '**SEEN summary**', '| SEEN c1 | SEEN c2 |');
+  assert.equal(markdown.match(/SEEN b1|SEEN submit|SEEN o2/g), null, 'controls are no content');
+});
+
+test('headings, marks, lists, code, links, pictures of one page', async () => {
+  const markdown = await read('/markdown.html', { selector: '#a' });
+  const at = b.base;
+  has(markdown, '# Title\n\n## Two `code`', '**bold** and **more** *it*', 'H<sub>2</sub>O x<sup>2</sup> <kbd>Ctrl</kbd>+<kbd>C</kbd>', '~~gone sp~~', '“quote”',
+    '- three\n\n  - n1\n    1. d1\n    7. d7', '9. nine\n\n10. ten\n\n    ```\n    code in li\n    ```\n\n11. x', '3) c\n2) b\n1) a', '- [x] done\n- [ ] todo\n- \\[ ] fake',
+    '> q1\n>\n> > q2\n> >\n> > q3\n>\n> - ql', '````python\ndef f():\n    return "```"\n````', '```go\na\nb\n```',
+    '[`linkcode`](' + at + '/c)', `[sp](${at}/p%20(1).html?q=a%20b) js [frag](${at}/markdown.html#frag)`, `[Icon link](${at}/icon)`, `[![img \\[x\\]](${at}/i.png)](${at}/i)`,
+    `### [Card](${at}/card)\n\nCard text`, `![Lazy](${at}/lazy.jpg)`, '- **Term**\n\n  Def 1\n\n  Def 2\n\n  ```\n  x\n  ```', '**Sum**\n\nBody', '**Closed**', 'Caption **b**',
+    `[One](${at}/1) [Two](${at}/2)`, 'price $12.99', '### Acc', 'pw1  \npw2\n\npw3', 'loose text\n\npara\n\ntail', '漢(kan)');
+  assert.equal(markdown.match(/Hidden|Btn|track\.gif|ta\b|AH\b/g), null);
+  for (const lang of ['js', 'shell', 'rust', 'ts', 'haskell', 'c++', 'javascript']) has(markdown, '```' + lang + '\n');
+});
+
+test('an article without what stands around it, with all that is in it', async () => {
+  const markdown = await read('/article.html');
+  assert.match(markdown, /^# How bridges carry words\n/);
+  assert.equal(markdown.match(/RELATED|COMMENTS|NAVSEC|FOOTER|COOKIES|SHARE|SKIPLINK/g), null);
+  has(markdown, '## Part 5', '![A bridge](', 'The bridge at night', '| Year | Length |\n| --- | ---: |', "```js\nconst bridge = { words: 'carried' };\nbridge.run();\n```");
+  assert.match(markdown, /\n- .*\n- .*\n {2}- /);
+  assert.match(markdown, /\n> /);
+});
+
+test('a short article is found without any landmark', async () => {
+  const markdown = await read('/short');
+  assert.match(markdown, /^# Short story\n\nParagraph 0[\s\S]*- one\n- two$/);
+  assert.equal(markdown.includes('NOISE'), false);
+});
+
+test('too little content, or too little of the page, is the whole page', async () => {
+  has(await read('/little'), 'Menu', 'Tiny.', 'Foot');
+  has(await read('/parts'), 'Paragraph 0', '### Feature', '| Free | 0 |', 'What is it?');
+});
+
+test('full is the whole page', async () => has(await read('/short', { full: true }), 'NOISE home', 'Short story', 'NOISE imprint'));
+
+test('a selector is that element, whatever the page', async () => {
+  assert.equal(await read('/article.html', { selector: 'figcaption' }), 'The bridge at night');
+  assert.equal(await read('/short', { selector: '.sidebar', full: true }), `### NOISE popular\n\n- [NOISE one](${b.base}/1)`);
+});
+
+test('a selector without a match, and one that is none', async () => {
+  const tab = await b.open('/little');
+  assert.equal((await b.fails('get_page_markdown', { tab_id: tab, selector: '#nope' })).code, 'ELEMENT_NOT_FOUND');
+  assert.equal((await b.fails('get_page_markdown', { tab_id: tab, selector: 'p[[' })).code, 'INVALID_PARAMS');
+});
+
+test('with url the tab goes there first', async () => {
+  const tab = await b.open('/little');
+  const result = await b.ok('get_page_markdown', { tab_id: tab, url: `${b.base}/short` });
+  assert.equal(result.tab_id, tab);
+  assert.equal(result.url, `${b.base}/short`);
+  assert.equal(result.title, 'Short story - Site');
+  has(result.markdown, '# Short story');
+});
+
+test('what a script draws is read', async () => {
+  const tab = await b.open('/app');
+  await b.ok('scrape', { tab_id: tab, item: '#app h1' });
+  assert.equal((await b.ok('get_page_markdown', { tab_id: tab })).markdown, '# Drawn\n\nby a script');
+});
+
+test('of two twins, one for eyes and one for screen readers, the one that is seen is read, once', async () => {
+  assert.equal(await read('/twins'), 'price $12.99');
+});
+
+test('a formula is its TeX, where the page has it', async () => {
+  assert.equal(await read('/formula'), 'Euler: $e^{i\\pi}+1=0$.\n\ny=1');
+});
+
+test('tables that lay a page out are no tables', async () => {
+  assert.equal(await read('/layout'), '| in | ner |\n| --- | --- |\n| 1 | 2 |\n\nbeside\n\nlay\n\nout');
+});
+
+test('the same page is the same Markdown', async () => {
+  const tab = await b.open('/article.html');
+  const [one, two] = [await b.ok('get_page_markdown', { tab_id: tab }), await b.ok('get_page_markdown', { tab_id: tab })];
+  assert.equal(one.markdown, two.markdown);
+});
+
+test('fifty thousand elements are read whole, and a nest of six hundred is no trouble', async () => {
+  const markdown = await read('/nodes');
+  assert.equal(markdown.match(/^## S\d+$/gm).length, 6000);
+  has(await read('/deep'), 'bottom');
+});
