@@ -17,7 +17,7 @@ interface Walk {
   seen: Set<Element>;
   /** Following aria-labelledby: its targets' own aria-labelledby is not followed. */
   referring: boolean;
-  /** Inside a hidden element that was referred to: there hidden text counts. */
+  /** Inside a hidden element that was asked for or referred to: there hidden text counts. */
   hidden: boolean;
   /** Characters that may still be added. */
   left: number;
@@ -25,7 +25,9 @@ interface Walk {
 
 /** The accessible name, '' if there is none. */
 export function nameOf(el: Element): string {
-  const walk: Walk = { seen: new Set(), referring: false, hidden: false, left: LONGEST };
+  // Whoever asks for the name of what cannot be seen wants to know it all the same.
+  const hidden = getComputedStyle(el).visibility !== 'visible';
+  const walk: Walk = { seen: new Set(), referring: false, hidden, left: LONGEST };
   return tidy(alternative(el, walk, true));
 }
 
