@@ -75,7 +75,7 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
       if (Date.now() >= args.until) throw failure(args, why);
       if (look.is === 'moving') await drawn(ctx.signal);
       // At most a fifth of the time is spent on looking.
-      else await change(ctx.signal, Math.max(5, (performance.now() - before) * 4));
+      else await change(ctx.signal, Math.min(Math.max(5, (performance.now() - before) * 4), Math.max(5, args.until - Date.now())));
     }
   });
 }
