@@ -1,71 +1,75 @@
-//! The method reference as Markdown.
+//! The method reference as Markdown: an index, and a page a method.
 
 use std::fmt::Write as _;
 
 use crate::{Access, Catalogue, Method, Schema, Scope, catalogue};
 
-/// The whole of `docs/methods.md`.
-pub fn reference() -> String {
-    let catalogue = catalogue();
+/// Every file of `docs/methods`: its name, and what is in it.
+pub fn reference() -> Vec<(String, String)> {
+    let mut files = vec![("README.md".to_owned(), index(catalogue()))];
+    files.extend(catalogue().methods().iter().map(|method| (format!("{}.md", method.name), page(method))));
+    files
+}
+
+fn index(catalogue: &Catalogue) -> String {
     let mut out = String::from(
         "# Methods\n\n\
-         Made from `catalogue/methods.json` by `cargo run -p bridge-catalogue --example docs`; edit that file, not this one.\n\n\
+         Made from `catalogue/methods.json` by `make docs`; edit that file, not these.\n\n\
          Every method that works on a page or a tab also takes `tab_id` (the default tab if left out) and `browser_id`; one \
          that works on a browser takes `browser_id`. Where `target` is a parameter, `\"selector\": \"#x\"` alone stands for \
-         `\"target\": {\"by\": \"css\", \"value\": \"#x\"}`. A parameter that is `null` counts as left out.\n\n",
+         `\"target\": {\"by\": \"css\", \"value\": \"#x\"}`. A parameter that is `null` counts as left out.\n\n\
+         On the command line `_` is written `-` and a target may be short: `'#go'` is CSS, and there are `text=Send`, \
+         `xpath=//a[1]`, `label=City`, `role=button[Save]`.\n",
     );
-    contents(&mut out, catalogue);
     for (group, about) in catalogue.groups() {
-        let _ = writeln!(out, "## {group}\n\n{about}\n");
-        catalogue.methods().iter().filter(|m| m.group == group).for_each(|m| page(&mut out, m));
+        let _ = writeln!(out, "\n## {group}\n\n{about}\n\n| method | | does |\n| --- | --- | --- |");
+        for method in catalogue.methods().iter().filter(|m| m.group == group) {
+            let access = if method.access == Access::Read { "reads" } else { "acts" };
+            let _ = writeln!(out, "| [`{0}`]({0}.md) | {access} | {1} |", method.name, cell(&method.about));
+        }
     }
-    out.push_str("## Shapes\n\n");
+    out.push_str("\n## Shapes\n");
     for (name, schema) in catalogue.defs().filter(|(_, s)| !s.properties.is_empty()) {
-        let _ = writeln!(out, "### Shape `{name}`\n");
+        let _ = writeln!(out, "\n### {name}\n");
         if !schema.description.is_empty() {
             let _ = writeln!(out, "{}\n", schema.description);
         }
-        fields(&mut out, schema);
-    }
-    while out.ends_with("\n\n") {
-        out.pop();
+        fields(&mut out, schema, "#");
     }
     out
 }
 
-fn contents(out: &mut String, catalogue: &Catalogue) {
-    out.push_str("| method | | does |\n| --- | --- | --- |\n");
-    for method in catalogue.methods() {
-        let access = if method.access == Access::Read { "reads" } else { "acts" };
-        let _ = writeln!(out, "| [`{0}`](#{0}) | {access} | {1} |", method.name, cell(&method.about));
-    }
-    out.push('\n');
-}
-
-fn page(out: &mut String, method: &Method) {
-    let _ = writeln!(out, "### {}\n\n{}", method.name, method.about);
+fn page(method: &Method) -> String {
+    let mut out = format!("# {}\n\n{}\n", method.name, method.about);
     if !method.details.is_empty() {
-        let _ = writeln!(out, "{}", method.details);
+        let _ = writeln!(out, "\n{}", method.details);
     }
     let on = match method.scope {
-        Scope::Page => "a page",
-        Scope::Tab => "a tab",
-        Scope::Browser => "a browser",
-        Scope::Hub => "the daemon alone",
+        Scope::Page => "Works on a page: also takes `tab_id` and `browser_id`.",
+        Scope::Tab => "Works on a tab: also takes `tab_id` and `browser_id`.",
+        Scope::Browser => "Works on a browser: also takes `browser_id`.",
+        Scope::Hub => "Answered by the daemon itself.",
     };
-    let _ = writeln!(out, "Works on {on}.\n\n    {}\n", method.example.cli);
-    parameters(out, method);
-    if !method.result.properties.is_empty() {
-        out.push_str("Result:\n\n");
-        fields(out, &method.result);
-    }
+    let from = match method.seed {
+        1 => " Part of Browser Bridge v1.",
+        2 => " Taken over from OpenBridge.",
+        _ => "",
+    };
+    let _ =
+        writeln!(out, "\n{on}{from} [All methods](README.md)\n\n## Example\n\n    {}\n", method.example.cli);
     let _ = writeln!(
         out,
-        "```json\n→ {{\"id\":\"1\",\"method\":\"{}\",\"params\":{}}}\n← {{\"id\":\"1\",\"success\":true,\"result\":{}}}\n```\n",
+        "```json\n→ {{\"id\":\"1\",\"method\":\"{}\",\"params\":{}}}\n← {{\"id\":\"1\",\"success\":true,\"result\":{}}}\n```",
         method.name,
         one_line(method.example.params.get()),
         one_line(method.example.result.get())
     );
+    parameters(&mut out, method);
+    if !method.result.properties.is_empty() {
+        out.push_str("\n## Result\n\n");
+        fields(&mut out, &method.result, "README.md#");
+    }
+    out
 }
 
 fn parameters(out: &mut String, method: &Method) {
@@ -73,25 +77,37 @@ fn parameters(out: &mut String, method: &Method) {
     if own.peek().is_none() {
         return;
     }
-    out.push_str("| parameter | type | |\n| --- | --- | --- |\n");
+    out.push_str("\n## Parameters\n\n| parameter | type | |\n| --- | --- | --- |\n");
     for parameter in own {
-        let kind =
-            if parameter.name == "target" { "target".to_owned() } else { parameter.schema.type_name() };
+        let kind = match parameter.name {
+            "target" => "[target](README.md#target)".to_owned(),
+            _ => parameter.schema.type_name(),
+        };
         let must = if parameter.required { ", required" } else { "" };
         let _ = writeln!(out, "| `{}` | {kind}{must} | {} |", parameter.name, meaning(parameter.schema));
     }
-    out.push('\n');
 }
 
-fn fields(out: &mut String, schema: &Schema) {
+/// The fields of an object; shapes are linked to at `anchor`.
+fn fields(out: &mut String, schema: &Schema, anchor: &str) {
     out.push_str("| field | type | |\n| --- | --- | --- |\n");
     for (name, field) in &schema.properties {
-        let resolved = catalogue().resolve(field);
-        let kind = if resolved.properties.is_empty() { resolved.type_name() } else { field.type_name() };
         let maybe = if schema.required.contains(name) { "" } else { ", optional" };
-        let _ = writeln!(out, "| `{name}` | {kind}{maybe} | {} |", meaning(resolved));
+        let kind = linked(field, anchor);
+        let _ = writeln!(out, "| `{name}` | {kind}{maybe} | {} |", meaning(catalogue().resolve(field)));
     }
-    out.push('\n');
+}
+
+/// The type in a word, as a link where it is a shape.
+fn linked(field: &Schema, anchor: &str) -> String {
+    if let Some(items) = &field.items {
+        return format!("array of {}", linked(items, anchor));
+    }
+    let resolved = catalogue().resolve(field);
+    match resolved.properties.is_empty() || field.reference.is_none() {
+        true => resolved.type_name(),
+        false => format!("[{0}]({anchor}{0})", field.type_name()),
+    }
 }
 
 /// The description with what else the schema says: default, choices, range.

@@ -2,7 +2,7 @@
 //!
 //! The table is the file `methods.json`. The extension generates its types and checks from it, this crate everything the
 //! Rust side needs: look-ups, the command line's argument parsing and help, checks of parameters, and the reference in
-//! `docs/methods.md`. A method is one entry there and one handler in the extension, nothing else.
+//! `docs/methods`. A method is one entry there and one handler in the extension, nothing else.
 //!
 //! Three rules hold for every method and are therefore not repeated in the entries: a method that works on a tab takes
 //! `tab_id` and `browser_id` ([`Scope`]); wherever `target` is a parameter, `selector` alone stands for it as CSS; and a

@@ -109,7 +109,8 @@ impl Daemon {
             return Judgement::Answer(br#"{"stopping":true}"#.to_vec());
         }
         let params = serde_json::from_slice(request.params()).unwrap_or(Value::Null);
-        match control::perform(&mut self.keys.borrow_mut(), request.method(), &params) {
+        let done = control::perform(&mut self.keys.borrow_mut(), request.method(), &params);
+        match done {
             Some(Ok((result, ends))) => {
                 log::info!("control: {}", request.method());
                 self.end(ends, request.conn());

@@ -15,7 +15,7 @@ use crate::trouble::{Doing, Outcome, Trouble};
 pub(crate) fn pair(places: &Places) -> Outcome<()> {
     let made = ask(places, "pair", &json!({}))?;
     println!("{}", made["code"].as_str().unwrap_or_default());
-    eprintln!("Paste this into the extension's popup within {} s; it works once.", made["expires_in"]);
+    eprintln!("Paste this into the extension's popup within {} s.", made["expires_in"]);
     Ok(())
 }
 

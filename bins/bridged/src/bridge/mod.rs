@@ -297,8 +297,9 @@ fn overview() -> String {
          usage: bridge METHOD [ARGS] [--tab N] [--browser ID] [--timeout MS] [--json] [-o FILE]\n\n\
          {}\
          bridge help METHOD    what a method takes\n\
-         bridge call METHOD JSON    any method with its parameters as JSON, `-` for standard input\n\
+         bridge call METHOD JSON    any method with its parameters as JSON\n\
          bridge completions bash|zsh|fish\n\n\
+         A lone `-` in place of a value reads it from standard input; what follows `--` is never a flag.\n\
          Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon, 4 no browser, 5 timed out.\n\
          Example: bridge new-tab https://example.com && bridge click 'text=More information...'\n",
         catalogue().overview()
