@@ -178,7 +178,8 @@ fn a_socket_path_that_is_too_long_is_refused() {
 fn start_status_restart_and_stop_work_in_the_background() {
     let home = Home::new();
     home.bridged(["status"]).fails(3, &[]);
-    assert!(home.bridged(["start"]).ok().contains("started"));
+    let port = support::free_port().to_string();
+    assert!(home.bridged(["start", "--port", &port]).ok().contains("started"));
     assert!(home.bridged(["start"]).ok().contains("runs already"));
     let status: serde_json::Value = serde_json::from_str(&home.bridged(["status", "--json"]).ok()).unwrap();
     assert_eq!(status["running"], true);
@@ -187,6 +188,7 @@ fn start_status_restart_and_stop_work_in_the_background() {
     home.bridged(["restart"]).ok();
     let again: serde_json::Value = serde_json::from_str(&home.bridged(["status", "--json"]).ok()).unwrap();
     assert_ne!(status["pid"], again["pid"]);
+    assert_eq!(status["address"], again["address"], "a restart keeps the flags");
     assert!(home.bridged(["stop"]).ok().contains("stopped"));
     assert!(home.bridged(["stop"]).ok().contains("does not run"));
     assert!(!home.socket().exists());
