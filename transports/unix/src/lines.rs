@@ -56,7 +56,7 @@ impl Codec for Lines {
             if self.part.is_empty() {
                 let line = trim(line);
                 if !line.is_empty() {
-                    return match std::str::from_utf8(line) {
+                    return match simdutf8::basic::from_utf8(line) {
                         Ok(_) => Decoded::Message(line),
                         Err(_) => Decoded::Violation(Violation::NotUtf8),
                     };
@@ -121,7 +121,7 @@ fn last(mut line: Vec<u8>) -> Result<Option<Vec<u8>>, Violation> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
-    match std::str::from_utf8(&line) {
+    match simdutf8::basic::from_utf8(&line) {
         Ok(_) => Ok(Some(line)),
         Err(_) => Err(Violation::NotUtf8),
     }

@@ -96,7 +96,7 @@ impl Frames {
             let (message, rest) = std::mem::take(input).split_at_mut(frame.left);
             *input = rest;
             mask::apply(message, frame.mask, 0);
-            return match std::str::from_utf8(message) {
+            return match simdutf8::basic::from_utf8(message) {
                 Ok(_) => Decoded::Message(message),
                 Err(_) => Decoded::Violation(Violation::NotUtf8),
             };
@@ -120,7 +120,7 @@ impl Frames {
             return Decoded::More;
         }
         let message = self.text.take().unwrap_or_default();
-        match std::str::from_utf8(&message) {
+        match simdutf8::basic::from_utf8(&message) {
             Ok(_) => Decoded::Assembled(message),
             Err(_) => Decoded::Violation(Violation::NotUtf8),
         }
