@@ -28,6 +28,11 @@ const pages = {
   '/modal': page('<main><button>Behind</button></main><dialog id="d"><h2>Ask</h2><button>OK</button></dialog><script>d.showModal()</script>'),
   '/many': page(Array.from({ length: 700 }, (_, i) => `<p><button>B${i}</button></p>`).join('')),
   '/nodes': page(Array.from({ length: 9000 }, (_, i) => `<div><p>text <b>${i}</b></p><a href="/${i}">L${i}</a><input aria-label="I${i}"></div>`).join('')),
+  '/pierce': page(`<button>Light</button><my-row></my-row><my-row></my-row><my-form></my-form><script>
+    const define = (name, html) => customElements.define(name, class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: name === 'my-form' ? 'closed' : 'open' }).innerHTML = html(); } });
+    let n = 0;
+    define('my-row', () => { n++; return '<button onclick="document.title = this.textContent">Row ' + n + '</button><div><button id="same" onclick="document.title = this.textContent">Inner ' + n + '</button></div>'; });
+    define('my-form', () => '<label>User <input id="user" onclick="document.title = this.id"></label><my-row></my-row>');</script>`),
   '/shadow': page('<my-el><button>Slotted</button></my-el><script>customElements.define("my-el", class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<button>Inner</button><slot></slot>" } })</script>'),
 };
 
@@ -138,4 +143,13 @@ test('a page of fifty thousand elements gives its first nodes', async () => {
 
 test('light DOM only: a shadow tree is passed over, what is slotted is not', async () => {
   assert.deepEqual((await tree('/shadow')).nodes.map((n) => n.name), ['Slotted']);
+});
+
+test('with pierce shadow trees are in, open and closed, and their targets work', async () => {
+  const { tab, nodes } = await tree('/pierce', { pierce: true });
+  assert.deepEqual(nodes.map((n) => [n.name, n.shadow === true]), [['Light', false], ['Row 1', true], ['Inner 1', true], ['Row 2', true], ['Inner 2', true], ['User', true], ['Row 3', true], ['Inner 3', true]]);
+  for (const node of nodes.slice(1)) {
+    await b.ok('click', { tab_id: tab, target: node.target });
+    assert.equal(await b.page(tab, 'document.title'), node.name.toLowerCase() === 'user' ? 'user' : node.name, JSON.stringify(node.target));
+  }
 });

@@ -7,6 +7,6 @@ import { resolveTab } from '../tabs/resolve';
 
 export const handler: Handler<GetA11yTreeParams, GetA11yTreeResult> = async (params, call) => {
   const { id } = await resolveTab(params, call);
-  const args: TreeArgs = { include_hidden: params.include_hidden, max_nodes: params.max_nodes };
+  const args: TreeArgs = { include_hidden: params.include_hidden, max_nodes: params.max_nodes, pierce: params.pierce };
   return { tab_id: id, ...(await callPage<Tree>(call, id, 'a11yTree', args, { ready: 'parsed', follow: true })) };
 };

@@ -51,7 +51,7 @@ export function tagOf(el: Element): string {
 
 /** The parent in what is rendered: the slot's host for slotted nodes, the host for the top of a shadow tree. */
 export function parentOf(node: Node): Element | null {
-  const parent = (node instanceof Element && node.assignedSlot) || node.parentNode;
+  const parent = (node as Element | Text).assignedSlot ?? node.parentNode;
   if (parent instanceof ShadowRoot) return parent.host;
   return parent instanceof Element ? parent : null;
 }

@@ -1,4 +1,5 @@
 // A css target for a node of the tree: short, and sure to find that very node again.
+import { shadowRoots } from '../dom';
 
 /** An id, name or test id that somebody wrote, rather than one a framework numbers anew at every render. */
 const WRITTEN = /^[A-Za-z](?:[\w-]|\.(?=\w)){0,60}$/;
@@ -63,7 +64,8 @@ export class Targets {
       const parent: ParentNode | null = at.parentNode;
       if (!(parent instanceof Element)) {
         if (at.localName !== 'html') steps.unshift(this.place(at));
-        // The top of a shadow tree has no parent to start from: its own place must do.
+        // The top of a shadow tree has no parent to start from, but its host stands for one.
+        if (parent instanceof ShadowRoot) prefix = ':host > ';
         break;
       }
       if (at === document.body) { steps.unshift('body'); break; }
@@ -94,6 +96,38 @@ export class Targets {
       }
     }
     return this.places.get(el) ?? CSS.escape(el.localName);
+  }
+}
+
+/**
+ * Targets for nodes in shadow trees as well. A css target is looked for in the shadow trees only if the light DOM has no match, and
+ * `index` counts over all of them: hence `:host`, which matches nothing outside of a shadow tree, and the count of the matches before.
+ */
+export class PiercingTargets {
+  private readonly light = new Targets(document);
+  private readonly inside = new Map<ShadowRoot, Targets>();
+  private readonly roots = shadowRoots(document);
+  /** For a selector, how many matches there are before each root. */
+  private readonly before = new Map<string, Map<ShadowRoot, number>>();
+
+  of(el: Element): Target {
+    const root = el.getRootNode();
+    if (!(root instanceof ShadowRoot)) return this.light.of(el);
+    let targets = this.inside.get(root);
+    if (!targets) this.inside.set(root, targets = new Targets(root));
+    const found = targets.of(el).value;
+    const value = found.startsWith(':host') ? found : `:host ${found}`;
+    let before = this.before.get(value);
+    if (!before) {
+      let count = 0;
+      before = new Map(this.roots.map((shadow) => {
+        const here = count;
+        count += shadow.querySelectorAll(value).length;
+        return [shadow, here];
+      }));
+      this.before.set(value, before);
+    }
+    return { by: 'css', value, index: before.get(root) ?? 0 };
   }
 }
 

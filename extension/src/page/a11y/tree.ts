@@ -1,10 +1,16 @@
 // get_a11y_tree: the page as a flat list of what it offers, in document order; what one can act on carries a target.
 import { isHiddenItself, nameOf, skipsContent, tidy } from './names';
 import { isEditingHost, isFocusable, roleOf, tagOf } from './roles';
+import { renderedChildren } from '../read/visible';
 import { statesOf, valueOf } from './states';
-import { Targets, type Target } from './target';
+import { PiercingTargets, Targets, type Target } from './target';
 
-export interface TreeArgs { include_hidden?: boolean; max_nodes?: number }
+export interface TreeArgs {
+  include_hidden?: boolean;
+  max_nodes?: number;
+  /** Shadow trees as well. */
+  pierce?: boolean;
+}
 
 export interface TreeNode {
   role: string;
@@ -16,6 +22,8 @@ export interface TreeNode {
   tag: string;
   /** What a live region says: its name would be empty. */
   text?: string;
+  /** Inside a shadow tree. */
+  shadow?: true;
   /** The choices of a select. */
   options?: string[];
   target?: Target;
@@ -45,10 +53,10 @@ const DEEPEST = 2000;
 
 interface Place { depth: number; hidden: boolean; covered: string }
 
-/** The operation. Light DOM of this document only, as the protocol's base version says. */
-export function a11yTree({ include_hidden = false, max_nodes = 500 }: TreeArgs): Tree {
+/** The operation. Light DOM of this document only, as the protocol's base version says, unless `pierce` asks for more. */
+export function a11yTree({ include_hidden = false, max_nodes = 500, pierce = false }: TreeArgs): Tree {
   const nodes: TreeNode[] = [];
-  const targets = new Targets(document);
+  const targets = pierce ? new PiercingTargets() : new Targets(document);
   const most = Math.min(5000, Math.max(1, max_nodes));
   let truncated = false;
 
@@ -73,7 +81,8 @@ export function a11yTree({ include_hidden = false, max_nodes = 500 }: TreeArgs):
     }
     if (el.localName === 'select' || place.depth >= DEEPEST) return;
     const inside: Place = { depth: place.depth + 1, hidden: hidden || skipsContent(style), covered };
-    for (const child of el.children) visit(child, inside);
+    const children = pierce ? Array.from(renderedChildren(el)).filter((node) => node instanceof Element) : el.children;
+    for (const child of children) visit(child, inside);
   };
 
   const top = document.body ?? document.documentElement;
@@ -94,7 +103,7 @@ function depthOf(el: Element, top: Element): number {
 }
 
 /** The node for an element, or null if there is nothing to tell. */
-function describe(el: Element, { depth, covered }: Place, seen: boolean, targets: Targets): TreeNode | null {
+function describe(el: Element, { depth, covered }: Place, seen: boolean, targets: Pick<Targets, 'of'>): TreeNode | null {
   const role = roleOf(el);
   const acts = el !== document.body && (INTERACTIVE.has(role) || isActive(el));
   if (QUIET.has(role) && !acts && role !== 'img' && !mayBeNamed(el, role)) return null;
@@ -113,6 +122,7 @@ function describe(el: Element, { depth, covered }: Place, seen: boolean, targets
     if (text && text !== name) node.text = text;
   }
   if (el instanceof HTMLSelectElement) node.options = optionsOf(el);
+  if (el.getRootNode() !== document) node.shadow = true;
   if (acts) node.target = targets.of(el);
   return node;
 }

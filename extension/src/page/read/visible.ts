@@ -3,6 +3,7 @@
 // Text that nobody sees is the classic carrier of instructions meant for a reading program, so "hidden" is meant broadly: not
 // rendered, transparent, clipped to nothing, of no size, or parked where no scrolling leads. Content that one reaches by
 // scrolling, by turning a carousel or by scrolling a page whose parts fade in is not hidden.
+import { parentOf, shadowOf } from '../dom';
 
 /**
  * Which content below an element is clipped away, by how it is positioned: a box clips what is in its flow, but a positioned
@@ -21,17 +22,6 @@ export const UNCLIPPED: Clip = { flow: false, absolute: false, fixed: false, pin
 /** Farther away than this something is parked out of sight rather than one turn of a carousel away. */
 const PARKED = 5000;
 
-/** The shadow root of an element; also a closed one, where the browser lets an extension see it. */
-export function shadowOf(el: Element): ShadowRoot | null {
-  if (el.shadowRoot) return el.shadowRoot;
-  if (!el.localName.includes('-') || typeof chrome === 'undefined' || !chrome.dom?.openOrClosedShadowRoot) return null;
-  try {
-    return chrome.dom.openOrClosedShadowRoot(el as HTMLElement);
-  } catch {
-    return null;
-  }
-}
-
 /** The children as they are rendered: a shadow tree stands for a host's own, assigned nodes for a slot's, the summary for a closed details'. */
 export function renderedChildren(el: Element): ArrayLike<Node> {
   const shadow = shadowOf(el);
@@ -45,14 +35,6 @@ export function renderedChildren(el: Element): ArrayLike<Node> {
     return summary ? [summary] : [];
   }
   return el.childNodes;
-}
-
-/** The parent as it is rendered. */
-export function renderedParent(node: Node): Element | null {
-  const slot = (node as Element | Text).assignedSlot;
-  if (slot) return slot;
-  const parent = node.parentNode;
-  return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
 }
 
 /** What is clipped below this element; null if nothing of it can be seen, whatever is inside. */
@@ -154,7 +136,7 @@ function isReachable(text: Text, box: DOMRect, style: CSSStyleDeclaration, clip:
   if (!left && !above && !(box.left >= at.width && pageClipsRight())) return true;
   if (parseFloat(style.textIndent) < -100) return false;
   // Scrolled out of an inner scroller, or slid out of a carousel's window.
-  for (let up = renderedParent(text); up && up !== document.body && up !== document.documentElement; up = renderedParent(up)) {
+  for (let up = parentOf(text); up && up !== document.body && up !== document.documentElement; up = parentOf(up)) {
     const around = getComputedStyle(up);
     if (around.overflowX === 'visible' && around.overflowY === 'visible') continue;
     const frame = up.getBoundingClientRect();
