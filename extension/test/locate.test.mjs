@@ -11,12 +11,13 @@ const pages = {
     <button id="shout" class="up">Sign in</button><div style="display:none"><button id="hid">Ghost</button></div><div style="visibility:hidden">Ghost</div>
     <button id="nb">10&nbsp;000&nbsp;€</button><button id="emoji">👩‍👩‍👧 家族</button><button id="nfd">Cafe\u0301</button><button id="rtl" dir="rtl">\u200fإرسال\u200f</button>
     <label id="own">Name <span style="font-size:8px">(required)</span></label><a href="#" id="a0">Remove</a><a href="#" id="a1">Remove</a><p id="br">First<br>Second</p>
-    <div id="blocks"><div>Alpha</div><div>Beta</div></div><p id="case">Lower Case Only</p>`,
+    <div id="blocks"><div>Alpha</div><div>Beta</div></div><button id="heart">I ❤️ it</button><p id="case">Lower Case Only</p>`,
   '/role': `<link rel="stylesheet" href="data:text/css,"><a href="#" id="help">Help</a><a id="nolink">Help</a><div role="button" tabindex="0" id="r0" aria-label="Remove">x</div><button id="r1">Remove</button>
     <button hidden>Remove</button><button aria-hidden="true">Remove</button><input type="checkbox" id="cb" aria-labelledby="t"><span id="t">Terms</span><h3 id="h">Title</h3><input type="search" id="q" aria-label="Find"><img id="i" alt="Logo" src="data:,">`,
   '/label': `<label for="s">Street</label><input id="s"><label>First name <input id="fn"></label><label>Name <input id="n"></label><input id="c" aria-label="City"><span id="zl">ZIP code:</span><input id="z" aria-labelledby="zl">
     <input id="ph" placeholder="Search the docs"><label><input type="checkbox" id="g" style="display:none"> Gift wrap</label><label>Country * <select id="co"><option>Oslo</option></select></label><label>Notes<textarea id="no">x</textarea></label>
     <div id="ce" contenteditable aria-label="Message"></div><label style="display:none">Street <input id="hidden-street"></label>`,
+  '/twins': '<nav hidden><a href="#" class="in">Sign in</a></nav><a href="#" class="in">Sign in</a>',
   '/xpath': '<ul><li>a</li><li class="x">b</li></ul><svg><rect/></svg>',
 };
 
@@ -34,7 +35,7 @@ test('text: exact before containing, seen before hidden, the innermost of severa
   tab = await b.open('/text');
   const expected = {
     Save: 'save', 'as draft': 'draft', 'Hello big world': 'mixed', '  Hello   big world ': 'mixed', 'please submit': 'deep', 'Order now': 'i', 'Send it': 'isub', Submit: 'ibare', submit: 'shallow',
-    'SIGN IN': 'shout', 'Sign in': 'shout', '10 000 €': 'nb', '👩‍👩‍👧 家族': 'emoji', 家族: 'emoji', 'Café': 'nfd', إرسال: 'rtl', 'First Second': 'br', 'Alpha Beta': 'blocks', Alpha: 'div',
+    'SIGN IN': 'shout', 'Sign in': 'shout', '10 000 €': 'nb', '👩‍👩‍👧 家族': 'emoji', 家族: 'emoji', 'Café': 'nfd', إرسال: 'rtl', 'I ❤ it': 'heart', 'First Second': 'br', 'Alpha Beta': 'blocks', Alpha: 'div',
   };
   for (const [text, id] of Object.entries(expected)) assert.equal(await found('text', text), id, text);
   assert.equal(await found('text', 'Remove', { index: 1 }), 'a1');
@@ -73,6 +74,12 @@ test('xpath gives elements, also for texts and attributes', async () => {
   assert.equal(await value('//li/text()'), 'a');
   assert.equal(await value('//li/@class'), 'b');
   assert.equal(await found('xpath', "//*[local-name()='rect']"), 'rect');
+});
+
+test('a hidden first match is not clicked, and the one that can be seen is named', async () => {
+  tab = await b.open('/twins');
+  const { error } = await b.fails('click', { tab_id: tab, target: { value: 'a.in' }, timeout: 100 });
+  assert.match(error, /hidden by <nav>.*; of the 2 matches the one with index 1 can be seen/);
 });
 
 test('what cannot be read is told at once, in the words of the browser', async () => {

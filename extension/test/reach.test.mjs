@@ -25,6 +25,7 @@ const pages = {
   '/blank-in-frame': '<iframe src="{{cross}}/has-link"></iframe><iframe src="/has-link?same"></iframe>',
   '/has-link': '<a id="out" target="_blank" href="{{base}}/two">Out</a>',
   '/two': '<h1>Two</h1>',
+  '/under': '<iframe src="/deep" style="width:300px;height:100px"></iframe><div id="cookie" style="position:absolute;left:0;top:0;width:400px;height:200px;background:#ccc">Cookies</div>',
   '/keys': '<iframe src="{{cross}}/key-frame"></iframe>',
   '/key-frame': '<input id="k"><script src="/__page.js"></script><script>k.addEventListener("keydown", (e) => say("key", e.key));</script>',
 };
@@ -92,6 +93,13 @@ test('a link to a new tab inside a frame opens in this tab', async () => {
     assert.equal((await b.ok('get_value', { tab_id: tab, target: { value: 'h1' } })).value, 'Two');
     assert.equal((await b.ok('list_tabs')).tabs.length, before);
   }
+});
+
+test('what lies over a frame covers what is in it', async () => {
+  const tab = await b.open('/under');
+  const { code, error } = await b.fails('click', { tab_id: tab, target: { value: '#deep' }, timeout: 700 });
+  assert.equal(code, 'ELEMENT_NOT_ACTIONABLE');
+  assert.match(error, /covered by <div id="cookie">/);
 });
 
 test('a key goes to the frame that has the focus', async () => {

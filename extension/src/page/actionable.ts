@@ -1,5 +1,5 @@
 // Whether an element can be acted on as a person could do it, and if not, why. One look, without waiting.
-import { ancestry, boxesOf, closestAcross, elementAt, isPerceivable, isVisible, parentOf, within } from './dom';
+import { ancestry, boxesOf, closestAcross, elementAt, isPerceivable, isVisible, parentOf, shadowOf, within } from './dom';
 import { outline } from './describe';
 
 export interface Needs {
@@ -111,8 +111,13 @@ function hitState(el: Element, attempt: Attempt): State {
   let cover: Element | null = null;
   for (const point of points) {
     const at = elementAt(point.x, point.y);
-    if (at && receives(at, el, place)) return { is: 'ready', point, at };
-    cover ??= at;
+    if (at && receives(at, el, place)) {
+      const above = frameCover(point);
+      if (!above) return { is: 'ready', point, at };
+      cover ??= above;
+    } else {
+      cover ??= at;
+    }
   }
   // Out of view, or under a header that stays in place: bring it to another part of the view and look again.
   for (let block = BLOCKS[attempt.scrolls - 1]; block; block = BLOCKS[attempt.scrolls - 1]) {
@@ -124,6 +129,24 @@ function hitState(el: Element, attempt: Attempt): State {
   if (!cover) return blocked('nothing is drawn at its place');
   if (getComputedStyle(place).pointerEvents === 'none') return blocked('it takes no clicks (pointer-events: none)');
   return blocked(coveredBy(cover));
+}
+
+/** What lies over this frame at the point, in the pages around it, as far as they are of the same site. */
+function frameCover(point: Point): Element | null {
+  let { x, y } = point;
+  for (let inner: Window = window; inner !== inner.parent; inner = inner.parent) {
+    let frame: Element | null;
+    try { frame = inner.frameElement; } catch { return null; }
+    const around = frame?.ownerDocument;
+    if (!frame || !around) return null;
+    const box = frame.getBoundingClientRect();
+    const style = around.defaultView!.getComputedStyle(frame);
+    x += box.x + frame.clientLeft + parseFloat(style.paddingLeft);
+    y += box.y + frame.clientTop + parseFloat(style.paddingTop);
+    const at = around.elementFromPoint(x, y);
+    if (at && at !== frame && !at.contains(frame) && !shadowOf(at)?.contains(frame)) return at;
+  }
+  return null;
 }
 
 const SCROLL_AGAIN_MS = 700;

@@ -6,7 +6,7 @@ import { find, type Found } from './locate/find';
 import { namesWithRole } from './locate/role';
 import { hiddenByText } from './locate/text';
 import { toWords, type Target } from './locate/target';
-import { shadowRoots } from './dom';
+import { isVisible, shadowRoots } from './dom';
 import { change, drawn, hasSettled, observeStillness, watching } from './wait';
 
 export interface ElementArgs {
@@ -117,12 +117,22 @@ function hasFrames(): boolean {
 function failure(args: ElementArgs, { reason, found }: Why): PageError {
   const waited = `waited ${seconds(Date.now() - args.from)}`;
   const what = toWords(args.target);
-  if (reason !== undefined) return new PageError('ELEMENT_NOT_ACTIONABLE', `${what} was found, but ${reason} (${waited})`);
+  if (reason !== undefined) return new PageError('ELEMENT_NOT_ACTIONABLE', `${what} was found, but ${reason}${seenInstead(args.target, found)} (${waited})`);
   const count = found?.elements.length ?? 0;
   if (count) return new PageError('ELEMENT_NOT_FOUND', `${what} was not found: ${count === 1 ? 'there is 1 match, its index is 0' : `there are ${count} matches, their indexes are 0 to ${count - 1}`} (${waited})`);
   if (args.inFrames) return new PageError('ELEMENT_NOT_FOUND', `${what} was not found: the page's frames hold ${args.inFrames} in all (${waited})`);
   const where = args.frames ? ` in the page and its ${args.frames === 1 ? 'frame' : `${args.frames} frames`}` : '';
   return new PageError('ELEMENT_NOT_FOUND', `${what} was not found${where}${hint(args.target)} (${waited})`);
+}
+
+/** Which of the other matches can be seen, where the one that was asked for cannot. */
+function seenInstead({ index }: Target, found?: Found): string {
+  const all = found?.elements ?? [];
+  const asked = all[index];
+  if (all.length < 2 || !asked || isVisible(asked)) return '';
+  const seen = all.slice(0, 200).flatMap((el, i) => (isVisible(el) ? [i] : []));
+  if (!seen.length) return `; none of the ${all.length} matches can be seen`;
+  return `; of the ${all.length} matches ${seen.length === 1 ? `the one with index ${seen[0]} can be seen` : `those with index ${seen.slice(0, 5).join(', ')}${seen.length > 5 ? ', …' : ''} can be seen`}`;
 }
 
 const seconds = (ms: number) => (ms < 1000 ? `${Math.max(0, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`);

@@ -1,11 +1,20 @@
 // Visible text: what a person reads in an element, and the comparison that text targets rest on.
 import { isRendered } from './dom';
 
-/** One line, single spaces, composed characters; zero-width and directional marks do not count. */
+/** One line, single spaces. */
 export function normalise(text: string): string {
-  return text.normalize('NFC').replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]/g, (c) => (c === '\u200d' || c === '\u200c' ? c : ''))
-    .replace(/[\s\u00a0]+/g, ' ').trim();
+  return text.replace(/[\s\u00a0]+/g, ' ').trim();
 }
+
+/**
+ * The text as it is compared: letters composed, and without what nobody sees of it (directions, soft hyphens, zero-width marks, the
+ * choice between an emoji's two looks). Joiners stay: they tell one emoji, or one word, from another.
+ */
+export function fold(text: string): string {
+  return normalise(text.normalize('NFC').replace(INVISIBLE, ''));
+}
+
+const INVISIBLE = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]|[\ufe0e\ufe0f]/gu;
 
 const SILENT = new Set(['script', 'style', 'noscript', 'template', 'head', 'title', 'desc', 'metadata', 'datalist', 'option', 'optgroup', 'textarea', 'select']);
 const LONGEST = 20_000;

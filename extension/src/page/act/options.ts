@@ -3,7 +3,7 @@ import type { PageContext } from '../context';
 import { cut, describe, outline, type ElementInfo } from '../describe';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
-import { normalise } from '../text';
+import { fold, normalise } from '../text';
 import { queued } from '../wait';
 import { focus } from './pointer';
 import { controlOf } from './resolve';
@@ -62,8 +62,8 @@ function optionOf(select: HTMLSelectElement, { value, text, index }: SelectParam
   if (index !== undefined) return options[index];
   const usable = (list: HTMLOptionElement[]) => list.find((o) => !isDisabled(o)) ?? list[0];
   if (value !== undefined) return usable(options.filter((o) => o.value === value));
-  const wanted = normalise(text!);
-  return usable(options.filter((o) => normalise(o.text) === wanted)) ?? usable(options.filter((o) => normalise(o.label) === wanted));
+  const wanted = fold(text!);
+  return usable(options.filter((o) => fold(o.text) === wanted)) ?? usable(options.filter((o) => fold(o.label) === wanted));
 }
 
 const isDisabled = (o: HTMLOptionElement) => o.disabled || (o.parentElement instanceof HTMLOptGroupElement && o.parentElement.disabled);

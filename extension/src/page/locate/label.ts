@@ -2,7 +2,7 @@
 import { nameOf } from '../a11y/names';
 import { isVisible } from '../dom';
 import { labelsOf } from '../labels';
-import { normalise, visibleText } from '../text';
+import { fold, visibleText } from '../text';
 import { firstOf, LENIENT, NOTHING, type Matches, type Root } from './find';
 
 const CONTROLS = 'input:not([type=hidden]):not([type=submit]):not([type=reset]):not([type=button]):not([type=image]), textarea, select, meter, progress, output, ' +
@@ -10,7 +10,7 @@ const CONTROLS = 'input:not([type=hidden]):not([type=submit]):not([type=reset]):
   '[role=switch], [role=radio], [role=slider], [role=spinbutton]';
 
 export function byLabel(root: Root, value: string, lenient: boolean): Matches {
-  const wanted = normalise(value);
+  const wanted = fold(value);
   if (!wanted) return NOTHING;
   const low = wanted.toLocaleLowerCase();
   const all = [...root.querySelectorAll(CONTROLS)].map((el) => ({ el, names: namesOf(el) })).filter((c) => c.names.length);
@@ -33,8 +33,8 @@ export function byLabel(root: Root, value: string, lenient: boolean): Matches {
 
 /** All that a person may call the control by. */
 function namesOf(el: Element): string[] {
-  const labels = labelsOf(el).map(visibleText);
-  return [...new Set([normalise(nameOf(el)), ...labels, normalise(el.getAttribute('aria-label') ?? '')])].filter(Boolean);
+  const labels = labelsOf(el).map((label) => fold(visibleText(label)));
+  return [...new Set([fold(nameOf(el)), ...labels, fold(el.getAttribute('aria-label') ?? '')])].filter(Boolean);
 }
 
 /** To be seen itself, or by the label that stands for it. */

@@ -2,7 +2,7 @@
 import { isHidden, nameOf } from '../a11y/names';
 import { roleOf } from '../a11y/roles';
 import { labelsOf } from '../labels';
-import { normalise } from '../text';
+import { fold } from '../text';
 import { firstOf, LENIENT, type Matches, type Root } from './find';
 
 const ALIAS: Record<string, string> = { image: 'img', presentation: 'none', directory: 'list' };
@@ -10,12 +10,12 @@ const ALIAS: Record<string, string> = { image: 'img', presentation: 'none', dire
 export function byRole(root: Root, value: string, name: string | undefined, lenient: boolean): Matches {
   const all = rolesIn(root, value);
   if (name === undefined) return { elements: lenient ? [] : all.filter((el) => !isHidden(el)), rank: 0 };
-  const wanted = normalise(name);
+  const wanted = fold(name);
   const low = wanted.toLocaleLowerCase();
   const names = new Map<Element, string>();
   const nameIs = (el: Element) => {
     let known = names.get(el);
-    if (known === undefined) names.set(el, known = normalise(nameOf(el)));
+    if (known === undefined) names.set(el, known = fold(nameOf(el)));
     return known;
   };
   const pick = (list: Element[], holds: (name: string) => boolean) => list.filter((el) => holds(nameIs(el)) && !isHidden(el));
@@ -50,5 +50,5 @@ function rolesIn(root: Root, value: string): Element[] {
 
 /** The names of what has the role, for a search that found none with the name: `"Save", "Cancel", …`. */
 export function namesWithRole(root: Root, value: string): string[] {
-  return rolesIn(root, value).slice(0, 500).filter((el) => !isHidden(el)).map((el) => normalise(nameOf(el)));
+  return rolesIn(root, value).slice(0, 500).filter((el) => !isHidden(el)).map((el) => fold(nameOf(el)));
 }

@@ -2,20 +2,20 @@
 // only if there is none, one that contains it, the deepest first.
 import { ancestry, isPerceivable, isVisible } from '../dom';
 import { isButtonInput } from '../describe';
-import { normalise, ownText, visibleText } from '../text';
+import { fold, normalise, ownText, visibleText } from '../text';
 import { firstOf, LENIENT, NOTHING, type Matches, type Root } from './find';
 
 /** Elements with more text than this are looked into, but not taken for a match as a whole. */
 const LARGE = 20_000;
 const SKIPPED = new Set(['script', 'style', 'noscript', 'template', 'head', 'title', 'metadata', 'textarea', 'select', 'iframe']);
 
-/** Characters that `normalise` takes out or puts together. */
+/** Characters that `fold` takes out or puts together. */
 const ODD = /\u00ad|\p{M}|[\u1100-\u11ff\u202a-\u202e\u2060-\u2069\ufeff]|[\u200b-\u200f]/u;
 
 interface Said { el: Element; text: string; own: string }
 
 export function byText(root: Root, value: string, lenient: boolean): Matches {
-  const wanted = normalise(value);
+  const wanted = fold(value);
   if (!wanted) return NOTHING;
   const said = candidates(root, wanted);
   if (!said.length) return NOTHING;
@@ -46,7 +46,7 @@ export function byText(root: Root, value: string, lenient: boolean): Matches {
 
 /** How many elements say this but cannot be seen: what a failed search tells. */
 export function hiddenByText(root: Root, value: string): number {
-  const wanted = normalise(value);
+  const wanted = fold(value);
   const low = squeeze(wanted);
   let count = 0;
   for (const el of root.querySelectorAll('*')) {
@@ -75,22 +75,22 @@ function candidates(root: Root, wanted: string): Said[] {
     if (SKIPPED.has(el.localName) || !mayHold(el)) return;
     for (const child of el.children) visit(child);
     if ((el.textContent?.length ?? 0) > LARGE) {
-      const own = ownText(el);
+      const own = fold(ownText(el));
       if (own.includes(wanted)) found.push({ el, text: own, own });
       return;
     }
-    const text = el instanceof HTMLOptionElement ? normalise(el.text) : visibleText(el);
-    const own = ownText(el);
+    const text = el instanceof HTMLOptionElement ? fold(el.text) : fold(visibleText(el));
+    const own = fold(ownText(el));
     // Written "Save" and shown as "SAVE": either way of asking for it is right.
-    const plain = text !== wanted && text.toLocaleLowerCase() === wanted.toLocaleLowerCase() && normalise(el.textContent ?? '') === wanted;
+    const plain = text !== wanted && text.toLocaleLowerCase() === wanted.toLocaleLowerCase() && fold(el.textContent ?? '') === wanted;
     found.push({ el, text: plain ? wanted : text, own });
   };
   const top = root instanceof Document ? (root.body ? [root.body] : []) : [...root.children];
   for (const el of top) for (const child of root instanceof Document ? el.children : [el]) visit(child);
   // Text that is no child of another element than the body itself.
-  if (root instanceof Document && root.body && ownText(root.body).includes(wanted)) found.push({ el: root.body, text: ownText(root.body), own: '' });
+  if (root instanceof Document && root.body && fold(ownText(root.body)).includes(wanted)) found.push({ el: root.body, text: fold(ownText(root.body)), own: '' });
   for (const el of root.querySelectorAll('input')) {
-    const text = buttonText(el);
+    const text = fold(buttonText(el));
     if (text) found.push({ el, text, own: text });
   }
   return inDocumentOrder(found);
@@ -120,5 +120,5 @@ function deepestFirst(list: Element[]): Element[] {
 }
 
 /** Letters only as far as a first, generous comparison needs them: no spaces, no case. */
-const squeeze = (text: string) => normalise(text).replace(/ /g, '').toLocaleLowerCase();
+const squeeze = (text: string) => fold(text).replace(/ /g, '').toLocaleLowerCase();
 
