@@ -61,6 +61,7 @@ const options = {
   entryPoints: {
     worker: path.join(root, 'src/worker.ts'),
     page: path.join(root, 'src/page/index.ts'),
+    reading: path.join(root, 'src/page/reading.ts'),
     popup: path.join(root, 'src/popup/popup.ts'),
   },
   bundle: true,

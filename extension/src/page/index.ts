@@ -1,17 +1,21 @@
 // The bundle that runs inside pages, in the extension's isolated world: a registry of operations and the one entry point that
-// the worker calls through chrome.scripting.executeScript. Nothing of it is visible to the page's own scripts.
+// the worker calls through chrome.scripting.executeScript. Nothing of it is visible to the page's own scripts. What only reading needs
+// is a bundle of its own (reading.ts), put in on first need: it is more than half of the code, and every new page would pay for it.
 import { actOps } from './act-ops';
-import { readOps } from './read-ops';
 import { commonOps, parsed } from './common-ops';
 import type { PageContext, PageOp } from './context';
 import { PageError } from './error';
 
-const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, commonOps, actOps, readOps);
+const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, commonOps, actOps);
 
 /** What an operation comes to. executeScript swallows exceptions, so failures travel as data. */
 export type Outcome =
   | { ok: unknown }
-  | { error: { code: string; message: string; maybe_executed?: boolean } };
+  | { error: { code: string; message: string; maybe_executed?: boolean } }
+  | { missing: Bundle };
+
+/** The files that make up the page code. */
+export type Bundle = 'page.js' | 'reading.js';
 
 export interface RunContext {
   run: string;
@@ -24,6 +28,8 @@ export interface RunContext {
 
 export interface PageApi {
   build: string;
+  /** Takes in the operations of another bundle. */
+  add(more: Record<string, PageOp>): void;
   run(op: string, args: unknown, ctx: RunContext): Promise<Outcome>;
   cancel(run: string): void;
   /** A sign of life from the worker, sent at that time. */
@@ -39,6 +45,7 @@ let lastBeat = 0;
 const running = new Map<string, AbortController>();
 
 async function run(op: string, args: unknown, { run, deadline, startBy, ready }: RunContext): Promise<Outcome> {
+  if (!ops[op]) return { missing: 'reading.js' };
   if (Date.now() > startBy) return { error: { code: 'CANCELLED', message: 'the page got to the command only after its caller had been answered' } };
   lastBeat = Math.max(lastBeat, Date.now());
   const controller = new AbortController();
@@ -73,6 +80,12 @@ async function run(op: string, args: unknown, { run, deadline, startBy, ready }:
 const scope = globalThis as { __bridged?: PageApi };
 // A newer build replaces an older one that an extension update left behind in the page.
 if (scope.__bridged?.build !== __BUILD__) {
-  scope.__bridged = { build: __BUILD__, run, cancel: (id) => running.get(id)?.abort(), beat: (t) => { lastBeat = Math.max(lastBeat, t); } };
+  scope.__bridged = {
+    build: __BUILD__,
+    add: (more) => void Object.assign(ops, more),
+    run,
+    cancel: (id) => running.get(id)?.abort(),
+    beat: (t) => { lastBeat = Math.max(lastBeat, t); },
+  };
   addEventListener('pagehide', () => { for (const controller of running.values()) controller.abort(); });
 }

@@ -28,6 +28,7 @@ function show(status: Status): void {
   set('hint', paused ? text('hint_paused') : text(`hint_${status.state}`, status.detail ?? ''));
   set('daemon', [status.server, status.address].filter(Boolean).join(' · ') || '–');
   set('browser-id', status.browserId ?? '–');
+  el<HTMLButtonElement>('browser-id').disabled = status.browserId === undefined;
   set('version', status.version);
   set('pause', text(status.paused ? 'popup_resume' : 'popup_pause'));
   el('pause').setAttribute('aria-pressed', String(status.paused));

@@ -1,6 +1,7 @@
 // Watches over work in a page. Chrome answers an injected function only when it ends, and never if the page has been put away or
 // is stuck in a dialog or an endless loop; here every such wait comes to an end, with the reason.
 import { remaining, type Call } from '../call';
+import { dialogOf, dialogOpen, onDialog } from '../debugger/dialogs';
 import { BridgeError, PageLeft } from '../errors';
 import type { Doc } from './document';
 
@@ -30,6 +31,8 @@ const generation = Date.now().toString(36);
  */
 export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Promise<T>): Promise<T> {
   if (call.signal.aborted) throw overdue(call);
+  const shown = dialogOf(doc.tabId);
+  if (shown) throw dialogOpen(doc.tabId, shown);
   const id = `${generation}.${++counter}`;
   let fail!: (error: BridgeError) => void;
   const failed = new Promise<never>((_, reject) => { fail = reject; });
@@ -38,6 +41,7 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
   const onAbort = () => { cancelInPage(run); fail(overdue(call)); };
   call.signal.addEventListener('abort', onAbort, { once: true });
   runs.set(id, run);
+  const stopDialogs = onDialog(doc.tabId, (dialog) => fail(dialogOpen(doc.tabId, dialog)));
   const heart = beat(run);
   try {
     if (heart.blockedAlready) throw blocked(run);
@@ -52,6 +56,7 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
     throw error;
   } finally {
     heart.stop();
+    stopDialogs();
     runs.delete(id);
     call.signal.removeEventListener('abort', onAbort);
   }

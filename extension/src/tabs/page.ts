@@ -1,7 +1,7 @@
 // callPage: runs one operation of the page bundle in a tab's document and brings back its result, or an error that says why not.
 import type { Call } from '../call';
 import { BridgeError, PageLeft, type ErrorCode } from '../errors';
-import type { Outcome, PageApi, RunContext } from '../page/index';
+import type { Bundle, Outcome, PageApi, RunContext } from '../page/index';
 import { findDocument, type Doc, type Where } from './document';
 import { documentGone, guard, startBy } from './guard';
 
@@ -32,31 +32,42 @@ export async function callPage<T>(call: Call, tabId: number, op: string, args: u
 /** The document had gone before the operation began: trying in its successor repeats nothing. */
 class NotStarted extends PageLeft {}
 
-type Invoked = Outcome | { missing: true } | null | undefined;
+type Invoked = Outcome | null | undefined;
 
 function runIn<T>(call: Call, doc: Doc, op: string, args: unknown, ready: 'document' | 'parsed'): Promise<T> {
   return guard<T>(call, doc, async (run) => {
     const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready };
+    if (!seen.has(doc.documentId)) await put(doc, 'page.js');
     let outcome = await invoke(doc, op, args, context);
-    if (outcome && 'missing' in outcome) {
-      await chrome.scripting.executeScript({ target: { tabId: doc.tabId, documentIds: [doc.documentId] }, injectImmediately: true, files: ['page.js'] }).catch(notStarted);
+    for (let i = 0; i < 2 && outcome && 'missing' in outcome; i++) {
+      await put(doc, outcome.missing);
       outcome = await invoke(doc, op, args, context);
     }
     if (!outcome) throw documentGone(doc);
-    if ('missing' in outcome) throw new BridgeError('INTERNAL_ERROR', 'the page bundle could not be put into the page');
+    if ('missing' in outcome) throw new BridgeError('INTERNAL_ERROR', `unknown page operation: ${op}`);
     if ('ok' in outcome) return outcome.ok as T;
     const { code, message, maybe_executed } = outcome.error;
     throw new BridgeError(code as ErrorCode, message, maybe_executed ? { maybe_executed } : {});
   });
 }
 
+/** Documents that have page.js, as far as this worker knows; asking first would cost each new page a round. */
+const seen = new Set<string>();
+const SEEN_MAX = 500;
+
+async function put(doc: Doc, bundle: Bundle): Promise<void> {
+  await chrome.scripting.executeScript({ target: { tabId: doc.tabId, documentIds: [doc.documentId] }, injectImmediately: true, files: [bundle] }).catch(notStarted);
+  if (seen.size >= SEEN_MAX) seen.clear();
+  seen.add(doc.documentId);
+}
+
 async function invoke(doc: Doc, op: string, args: unknown, context: RunContext): Promise<Invoked> {
   const injected = await chrome.scripting.executeScript({
     target: { tabId: doc.tabId, documentIds: [doc.documentId] },
     injectImmediately: true,
-    func: (build: string, op: string, args: unknown, context: RunContext): Promise<Outcome> | { missing: true } => {
+    func: (build: string, op: string, args: unknown, context: RunContext): Promise<Outcome> | Outcome => {
       const api = (globalThis as { __bridged?: PageApi }).__bridged;
-      return api?.build === build ? api.run(op, args, context) : { missing: true };
+      return api?.build === build ? api.run(op, args, context) : { missing: 'page.js' };
     },
     args: [__BUILD__, op, args ?? null, context],
   }).catch(notStarted);

@@ -1,0 +1,86 @@
+// The popup: says whether the daemon is there and which browser this is, pauses, takes a pasted key; can be used by keyboard alone.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { start } from './harness/start.mjs';
+
+const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
+let b;
+before(async () => { b = await start({ daemon: 'hub', pages: { '/': '<title>x</title>' } }); });
+after(() => b?.stop());
+
+/** Opens the real popup, over a tab, as a click on the button would. */
+async function popup() {
+  const [tab] = await b.chromium.targets((t) => t.type === 'tab');
+  await b.chromium.cdp.send('Extensions.triggerAction', { id: b.extensionId, targetId: tab.targetId });
+  for (let i = 0; i < 100; i++) {
+    const [page] = await b.chromium.targets((t) => t.url.endsWith('/popup.html'));
+    if (page) return page.targetId;
+    await sleep(30);
+  }
+  throw new Error('the popup did not open');
+}
+
+async function shows(target, id, want) {
+  let text;
+  for (let i = 0; i < 150; i++) {
+    text = await b.chromium.evaluate(target, `document.getElementById(${JSON.stringify(id)})?.textContent ?? ""`);
+    if (want.test(text)) return text;
+    await sleep(50);
+  }
+  throw new Error(`${id} reads ${JSON.stringify(text)}, not ${want}`);
+}
+
+test('connected: the state, the browser id, the last round trip', async () => {
+  const page = await popup();
+  await shows(page, 'state', /Connected/);
+  assert.equal(await shows(page, 'browser-id', /^b-/), b.daemon.hub().hellos.at(-1).browser_id);
+  await shows(page, 'round-trip', /\d+ s ago, in \d+ ms/);
+  await shows(page, 'daemon', new RegExp(`hub\\.mjs.*127\\.0\\.0\\.1:${b.daemon.port}`));
+});
+
+test('pause stops every command until it is lifted here', async () => {
+  const page = await popup();
+  await shows(page, 'pause', /Pause/);
+  await b.chromium.evaluate(page, 'document.getElementById("pause").click()');
+  await shows(page, 'state', /Paused/);
+  assert.equal((await b.fails('list_tabs')).code, 'PAUSED');
+  assert.equal((await b.fails('new_tab', { url: b.base })).code, 'PAUSED');
+  assert.equal(b.site.requests.length, 0);
+  await b.chromium.evaluate(page, 'document.getElementById("pause").click()');
+  await shows(page, 'state', /Connected/);
+  assert.equal((await b.call('list_tabs')).success, true);
+});
+
+test('opened as a tab, where a client could reach it, it shows but changes nothing', async () => {
+  const { targetId } = await b.chromium.cdp.send('Target.createTarget', { url: `chrome-extension://${b.extensionId}/popup.html` });
+  await shows(targetId, 'state', /Connected/);
+  await b.chromium.evaluate(targetId, 'document.getElementById("pause").click()');
+  await sleep(300);
+  assert.equal((await b.call('list_tabs')).success, true);
+  await b.chromium.cdp.send('Target.closeTarget', { targetId });
+});
+
+test('every control can be reached and named without a mouse', async () => {
+  const page = await popup();
+  await shows(page, 'state', /Connected/);
+  const names = await b.chromium.evaluate(page, `[...document.querySelectorAll('button, input')].filter((e) => e.checkVisibility()).map((e) => [e.tabIndex, e.textContent || e.labels?.[0]?.textContent])`);
+  assert.ok(names.length >= 2);
+  for (const [index, name] of names) assert.ok(index >= 0 && name, JSON.stringify(names));
+});
+
+test('a liar on the port is named; without a key the popup takes one', async () => {
+  await b.daemon.restart({ mode: 'wrong-proof' });
+  const page = await popup();
+  await shows(page, 'state', new RegExp(`Another program answers on 127\\.0\\.0\\.1:${b.daemon.port}`));
+  fs.rmSync(path.join(b.extension, 'pairing.json'));
+  await b.chromium.evaluate(page, 'document.getElementById("again").click()');
+  await shows(page, 'state', /Not paired/);
+  const paste = (key) => b.chromium.evaluate(page, `document.getElementById('key').value = ${JSON.stringify(key)}; document.getElementById('pair').requestSubmit()`);
+  await paste('not a key');
+  await shows(page, 'key-problem', /bridged1/);
+  await paste(`bridged1.k-pasted00.${randomBytes(32).toString('base64url')}`);
+  await shows(page, 'state', /daemon is not running|Connecting|Another program/);
+});
