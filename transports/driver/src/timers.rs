@@ -132,7 +132,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
             }
             Kind::Fragment => {
                 if link.state.get() == State::Open {
-                    self.reject(link, Violation::Protocol);
+                    self.reject(link, Violation::Unfinished);
                 }
             }
             Kind::Linger => self.kill(link),

@@ -77,18 +77,21 @@ impl<H: Host, C: Clock> Callers<H, C> {
             let oldest = idle.min_by_key(|(_, caller)| caller.seen.get()).map(|(owner, _)| owner.clone());
             known.remove(&oldest.ok_or(Crowded)?);
         }
-        let caller = self.open(door, owner.clone())?;
+        let label = if door == Door::Mcp { "mcp over http" } else { "http" };
+        let caller = self.open(door, label, owner.clone())?;
         known.insert(owner, caller.clone());
         Ok(caller)
     }
 
     /// A connection for an owner that exists only once.
-    pub(crate) fn open(&self, door: Door, owner: String) -> Result<Rc<Caller<H, C>>, Crowded> {
+    pub(crate) fn open(
+        &self,
+        door: Door,
+        label: &str,
+        owner: String,
+    ) -> Result<Rc<Caller<H, C>>, Crowded> {
         let local = self.driver.local(&Peer::in_process(door)).map_err(|_| Crowded)?;
-        let (class, label) = match door {
-            Door::Mcp => ("agent", "mcp over http"),
-            _ => ("person", "http"),
-        };
+        let class = if door == Door::Mcp { "agent" } else { "person" };
         let hello = format!(
             r#"{{"type":"hello","role":"client","protocol":2,"class":"{class}","name":"{label}","client_id":"{owner}"}}"#
         );

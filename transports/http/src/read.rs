@@ -65,7 +65,8 @@ impl<H: Host, C: Clock> Reader<H, C> {
         if self.open.get() >= AT_ONCE {
             return said(503, "OVERLOADED", "too many pages are being read");
         }
-        let Ok(caller) = self.callers.open(Door::Mcp, format!("c-read-{number}")) else {
+        // An agent: its tab gets a window of its own, in nobody's way.
+        let Ok(caller) = self.callers.open(Door::Mcp, "read", format!("c-read-{number}")) else {
             return said(503, "OVERLOADED", "too many callers at once");
         };
         let (sender, mut answer) = oneshot::channel();
@@ -133,11 +134,12 @@ async fn read<H: Host, C: Clock>(caller: &Rc<Caller<H, C>>, wanted: &Wanted) -> 
     let (kind, body) = match wanted.format {
         Format::Markdown => ("text/markdown; charset=utf-8", text("markdown")?),
         Format::Text => ("text/plain; charset=utf-8", text("text")?),
-        // As source: a program gets the page, and a browser that is pointed here runs none of it.
-        Format::Html => ("text/plain; charset=utf-8", text("result")?),
+        Format::Html => ("text/html; charset=utf-8", text("result")?),
         Format::A11y => ("application/json", Value::Object(found.clone()).to_string()),
     };
     let mut response = Response::new(200, kind, body.into());
+    // A browser that is pointed here shows the page's source as a page, and runs none of it.
+    response.headers.push(("Content-Security-Policy", "sandbox; default-src 'none'".to_owned()));
     let url = found.get("url").and_then(Value::as_str).or_else(|| opened.get("url").and_then(Value::as_str));
     if let Some(url) = url.filter(|url| url.bytes().all(|byte| (b'!'..=b'~').contains(&byte))) {
         response.headers.push(("Content-Location", url.to_owned()));

@@ -174,7 +174,7 @@ fn a_message_that_is_never_finished_ends_it_after_thirty_seconds() {
     assert_eq!(still.connections(), 1);
     still.pass(200);
     assert_eq!(still.connections(), 0);
-    assert!(close_code(&peer.take()).is_some());
+    assert_eq!(close_code(&peer.take()), Some(1008));
 }
 
 #[test]

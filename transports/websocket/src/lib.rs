@@ -17,6 +17,7 @@ pub mod client;
 mod frames;
 mod head;
 mod mask;
+pub mod proof;
 pub mod user;
 
 pub use accept::{Doorkeeper, Origin, accept};
