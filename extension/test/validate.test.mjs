@@ -1,0 +1,54 @@
+// The check of parameters against the catalogue's schemas: what passes, what is refused with which words, and what a copy must not carry.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { load } from './harness/bundle.mjs';
+
+let validateParams;
+before(async () => { ({ validateParams } = await load('validate.ts')); });
+
+const defs = { target: { type: 'object', properties: { by: { type: 'string', enum: ['css', 'text'], default: 'css' }, value: { type: 'string', minLength: 1 } }, required: ['value'], additionalProperties: false }, wait: { type: 'integer', minimum: 0, default: 5000 } };
+const schema = {
+  type: 'object',
+  properties: {
+    target: { $ref: '#/defs/target' }, timeout: { $ref: '#/defs/wait' }, fields: { type: 'object', additionalProperties: { type: 'string' } },
+    ratio: { type: 'number', maximum: 1 }, list: { type: 'array', items: { type: 'string' } }, note: { oneOf: [{ type: 'string' }, { type: 'null' }] },
+  },
+  required: ['target'],
+};
+const plain = (v) => JSON.parse(JSON.stringify(v));
+const pass = (params) => plain(validateParams(params, schema, defs));
+const refusal = (params) => { try { validateParams(params, schema, defs); } catch (e) { assert.equal(e.code, 'INVALID_PARAMS'); return e.message; } throw new Error('passed'); };
+const target = { value: '#x' };
+
+test('defaults are filled in, also those of a definition', () => {
+  assert.deepEqual(pass({ target }), { target: { by: 'css', value: '#x' }, timeout: 5000 });
+});
+
+test('fields that the schema does not know are left out at the top and refused inside', () => {
+  assert.deepEqual(pass({ target, more: 1 }), pass({ target }));
+  assert.match(refusal({ target: { value: 'x', vlaue: 'y' } }), /target\.vlaue is not known here/);
+});
+
+test('null for something optional reads as left out, but stays where null is a value', () => {
+  assert.deepEqual(pass({ target, timeout: null, ratio: null, note: null }), { ...pass({ target }), note: null });
+  assert.match(refusal({ target: null }), /target must be an object, not null/);
+});
+
+for (const [params, reason] of [
+  [undefined, /target is missing/], [[], /must be an object/], ['x', /must be an object/], [{}, /target is missing/],
+  [{ target: 'x' }, /target must be an object, not a string/], [{ target: { by: 'smell', value: 'x' } }, /target\.by must be one of "css", "text"/],
+  [{ target: { value: '' } }, /target\.value must not be empty/], [{ target, timeout: '5' }, /timeout must be an integer, not a string/],
+  [{ target, timeout: 1.5 }, /timeout must be an integer/], [{ target, timeout: -1 }, /at least 0/], [{ target, timeout: 2 ** 60 }, /integer/],
+  [{ target, ratio: Infinity }, /ratio must be a number/], [{ target, ratio: 2 }, /at most 1/], [{ target, list: ['a', 1] }, /list\[1\] must be a string/],
+  [{ target, fields: { a: 1 } }, /fields\.a must be a string/], [{ target, note: 7 }, /note/],
+]) {
+  test(`refused: ${JSON.stringify(params)}`, () => assert.match(refusal(params), reason));
+}
+
+test('"__proto__" and "constructor" are data like any other', () => {
+  const checked = validateParams(JSON.parse('{"target":{"value":"x"},"fields":{"__proto__":"h3","constructor":"a"},"__proto__":{"list":["x"]}}'), schema, defs);
+  assert.deepEqual(Object.keys(checked.fields), ['__proto__', 'constructor']);
+  assert.equal(checked.fields.__proto__, 'h3');
+  assert.equal(checked.list, undefined);
+  assert.equal({}.list, undefined);
+});
