@@ -68,9 +68,8 @@ impl<H: Host, C: Clock> Callers<H, C> {
             caller.seen.set(now);
             return Ok(caller.clone());
         }
-        let keeps = |caller: &Caller<H, C>| {
-            caller.is_busy() || caller.seen.get().saturating_add_ms(IDLE_MS) > now
-        };
+        let keeps =
+            |caller: &Caller<H, C>| caller.is_busy() || caller.seen.get().saturating_add_ms(IDLE_MS) > now;
         known.retain(|_, caller| caller.local.conn().is_some() && keeps(caller));
         if known.len() >= OWNERS {
             let idle = known.iter().filter(|(_, caller)| !caller.is_busy());
@@ -84,12 +83,7 @@ impl<H: Host, C: Clock> Callers<H, C> {
     }
 
     /// A connection for an owner that exists only once.
-    pub(crate) fn open(
-        &self,
-        door: Door,
-        label: &str,
-        owner: String,
-    ) -> Result<Rc<Caller<H, C>>, Crowded> {
+    pub(crate) fn open(&self, door: Door, label: &str, owner: String) -> Result<Rc<Caller<H, C>>, Crowded> {
         let local = self.driver.local(&Peer::in_process(door)).map_err(|_| Crowded)?;
         let class = if door == Door::Mcp { "agent" } else { "person" };
         let hello = format!(
@@ -284,11 +278,7 @@ impl Failure {
     /// As `/command` answers it.
     pub(crate) fn body(&self) -> String {
         let doubt = if self.maybe_executed { r#","maybeExecuted":true"# } else { "" };
-        format!(
-            r#"{{"error":{{"code":{},"message":{}{doubt}}}}}"#,
-            quoted(&self.code),
-            quoted(&self.text)
-        )
+        format!(r#"{{"error":{{"code":{},"message":{}{doubt}}}}}"#, quoted(&self.code), quoted(&self.text))
     }
 }
 

@@ -15,7 +15,10 @@ pub(crate) struct Chunks {
 #[derive(Debug)]
 enum State {
     /// In a size line: what it says so far, and how many digits that were.
-    Size { value: usize, digits: usize },
+    Size {
+        value: usize,
+        digits: usize,
+    },
     /// The size line's LF is due.
     SizeEnd(usize),
     /// So many bytes of the chunk are still to come.
@@ -58,7 +61,8 @@ impl Chunks {
                 }
                 (State::Size { digits: 1.., value }, b'\r') => State::SizeEnd(*value),
                 (State::Size { value, digits }, _) => {
-                    let digit = char::from(byte).to_digit(16).filter(|_| *digits < DIGITS).ok_or_else(wrong)?;
+                    let digit =
+                        char::from(byte).to_digit(16).filter(|_| *digits < DIGITS).ok_or_else(wrong)?;
                     State::Size { value: value * 16 + digit as usize, digits: digits + 1 }
                 }
                 (State::SizeEnd(0), b'\n') => State::LastCr,

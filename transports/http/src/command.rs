@@ -86,7 +86,9 @@ async fn attempt<H: Host, C: Clock>(
     })?;
     let answer = answer.unwrap_or_default();
     match way {
-        Way::Method => Ok(Pieces { lead: br#"{"data":"#.to_vec(), owner: answer, part: result, trail: b"}".to_vec() }),
+        Way::Method => {
+            Ok(Pieces { lead: br#"{"data":"#.to_vec(), owner: answer, part: result, trail: b"}".to_vec() })
+        }
         Way::Tool(tool) if tool.shape == Shape::Picture => picture(answer, result),
         Way::Tool(tool) => {
             let unread = |_| Failure::new("INVALID_RESPONSE", "the browser's answer cannot be read");
@@ -113,7 +115,10 @@ fn find(name: &str) -> Result<(Way, &'static Method), Failure> {
         None => {
             let shown: String = name.chars().take(64).collect();
             let hint = nearest(&shown, known).map_or(String::new(), |near| format!("; did you mean {near}?"));
-            Err(Failure::new("UNKNOWN_METHOD", format!("there is no tool or method {}{hint}", quoted(&shown))))
+            Err(Failure::new(
+                "UNKNOWN_METHOD",
+                format!("there is no tool or method {}{hint}", quoted(&shown)),
+            ))
         }
     }
 }

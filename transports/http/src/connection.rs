@@ -3,6 +3,7 @@
 use crate::chunks::Chunks;
 use crate::door::Inside;
 use crate::head::{self, Head, Length, MAX_HEAD};
+use crate::patience::{Slow, within};
 use crate::refusal::Refusal;
 use crate::response::{Body, Next, Response, write, write_all, write_chunk};
 use bridge_driver::{Clock, Host, Ousted};
@@ -231,25 +232,16 @@ where
     }
 
     async fn send(&mut self, response: &Response, bodiless: bool) -> io::Result<()> {
-        let limits = self.inside.limits;
+        let stall_ms = self.inside.limits.stall_ms;
         let Body::Stream(pipe) = &response.body else {
-            return self.timely(write, response, bodiless).await;
+            let mut io = Slow::new(&mut self.io, &*self.inside.clock, stall_ms);
+            return write(&mut io, response, bodiless).await;
         };
-        let streamed = self.stream(response, pipe, limits.stall_ms).await;
+        let streamed = self.stream(response, pipe, stall_ms).await;
         if streamed.is_err() {
             pipe.lose();
         }
         streamed
-    }
-
-    async fn timely(
-        &mut self,
-        write: impl AsyncFnOnce(&mut Slow<'_, IO, C>, &Response, bool) -> io::Result<()>,
-        response: &Response,
-        bodiless: bool,
-    ) -> io::Result<()> {
-        let mut io = Slow::new(&mut self.io, &*self.inside.clock, self.inside.limits.stall_ms);
-        write(&mut io, response, bodiless).await
     }
 
     async fn stream(
@@ -305,7 +297,11 @@ fn too_long() -> Refusal {
     Refusal::head_too_large("more than 16 KiB")
 }
 
-async fn fill<H: Host, C: Clock, IO>(inside: &Inside<H, C>, io: &mut IO, have: &mut Vec<u8>) -> io::Result<usize>
+async fn fill<H: Host, C: Clock, IO>(
+    inside: &Inside<H, C>,
+    io: &mut IO,
+    have: &mut Vec<u8>,
+) -> io::Result<usize>
 where
     IO: AsyncRead + Unpin,
 {
@@ -329,68 +325,4 @@ where
         have.extend_from_slice(scratch.get(..count).unwrap_or_default());
     }
     read
-}
-
-/// Waits for something, not for ever.
-async fn within<C: Clock, T>(clock: &C, ms: u64, wanted: impl Future<Output = T>) -> Option<T> {
-    let mut wanted = pin!(wanted);
-    let mut sleep = None;
-    poll_fn(|cx| {
-        if let Poll::Ready(value) = wanted.as_mut().poll(cx) {
-            return Poll::Ready(Some(value));
-        }
-        let sleep = sleep.get_or_insert_with(|| Box::pin(clock.sleep_until(clock.now().saturating_add_ms(ms))));
-        sleep.as_mut().poll(cx).map(|()| None)
-    })
-    .await
-}
-
-/// A stream to write to that fails when nothing of what is written is taken for too long.
-struct Slow<'a, IO, C: Clock> {
-    io: &'a mut IO,
-    clock: &'a C,
-    stall_ms: u64,
-    sleep: Option<Pin<Box<C::Sleep>>>,
-}
-
-impl<'a, IO: AsyncWrite + Unpin, C: Clock> Slow<'a, IO, C> {
-    fn new(io: &'a mut IO, clock: &'a C, stall_ms: u64) -> Self {
-        Self { io, clock, stall_ms, sleep: None }
-    }
-
-    fn attempt<T>(
-        &mut self,
-        cx: &mut Context<'_>,
-        act: impl FnOnce(Pin<&mut IO>, &mut Context<'_>) -> Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        if let Poll::Ready(outcome) = act(Pin::new(&mut *self.io), cx) {
-            self.sleep = None;
-            return Poll::Ready(outcome);
-        }
-        let until = self.clock.now().saturating_add_ms(self.stall_ms);
-        let sleep = self.sleep.get_or_insert_with(|| Box::pin(self.clock.sleep_until(until)));
-        sleep.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
-    }
-}
-
-impl<IO: AsyncWrite + Unpin, C: Clock> AsyncWrite for Slow<'_, IO, C> {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.get_mut().attempt(cx, |io, cx| io.poll_write(cx, buf))
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        self.get_mut().attempt(cx, |io, cx| io.poll_write_vectored(cx, bufs))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().attempt(cx, |io, cx| io.poll_flush(cx))
-    }
-
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.get_mut().attempt(cx, |io, cx| io.poll_close(cx))
-    }
 }

@@ -171,7 +171,13 @@ impl<H: Host, C: Clock> Inside<H, C> {
     }
 
     /// Answers a request. Dropped, whatever it began is given up.
-    pub(crate) async fn answer(&self, head: &Head, body: &[u8], credential: Credential, port: u16) -> Response {
+    pub(crate) async fn answer(
+        &self,
+        head: &Head,
+        body: &[u8],
+        credential: Credential,
+        port: u16,
+    ) -> Response {
         let _counted = Counted::new(self);
         match (head.route, credential) {
             (Route::Health, credential) => self.health(credential, port),
@@ -188,8 +194,9 @@ impl<H: Host, C: Clock> Inside<H, C> {
         let body = if credential.is_none() {
             json!({"ok": true, "name": "bridged", "version": self.version})
         } else {
-            let browsers: Vec<String> =
-                self.driver.with_hub(|hub| hub.browsers().map(|browser| session_name(browser.browser_id)).collect());
+            let browsers: Vec<String> = self
+                .driver
+                .with_hub(|hub| hub.browsers().map(|browser| session_name(browser.browser_id)).collect());
             json!({
                 "ok": true, "name": "bridged", "version": self.version, "port": port, "connectedSessions": browsers,
                 "paused": self.porter.is_paused(), "enabledTools": openbridge::available().collect::<Vec<_>>(),
@@ -260,7 +267,9 @@ fn session_name(browser_id: &str) -> String {
 fn unauthorized(head: &Head, text: &str) -> Refusal {
     let refusal = Refusal::unauthorized(text);
     match head.route {
-        Route::Read => refusal.with("WWW-Authenticate", r#"Basic realm="bridged", charset="UTF-8""#.to_owned()),
+        Route::Read => {
+            refusal.with("WWW-Authenticate", r#"Basic realm="bridged", charset="UTF-8""#.to_owned())
+        }
         _ => refusal,
     }
 }

@@ -127,7 +127,8 @@ pub fn judge(head: &[u8], port: u16, body: usize) -> Result<Head, Refusal> {
     }
     let length = length(&fields)?;
     let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-    let route = Route::of(path).ok_or_else(|| Refusal::new(404, "INVALID_REQUEST", "there is nothing here"))?;
+    let route =
+        Route::of(path).ok_or_else(|| Refusal::new(404, "INVALID_REQUEST", "there is nothing here"))?;
     if !route.allows().split(", ").any(|allowed| allowed == method) {
         let text = format!("{path} takes {} only", route.allows());
         return Err(Refusal::new(405, "INVALID_REQUEST", text).with("Allow", route.allows().to_owned()));
@@ -155,9 +156,7 @@ pub fn judge(head: &[u8], port: u16, body: usize) -> Result<Head, Refusal> {
 fn check_bytes(head: &[u8]) -> Result<(), Refusal> {
     let bad = |at: usize| match head[at] {
         0 => true,
-        b'\n' => {
-            at == 0 || head[at - 1] != b'\r' || matches!(head.get(at + 1).copied(), Some(b' ' | b'\t'))
-        }
+        b'\n' => at == 0 || head[at - 1] != b'\r' || matches!(head.get(at + 1).copied(), Some(b' ' | b'\t')),
         b'\r' => head.get(at + 1) != Some(&b'\n'),
         _ => false,
     };
@@ -234,7 +233,9 @@ fn check_body(fields: &Fields<'_, '_>, method: &str, length: Length, most: usize
         let kind = fields.one("content-type").ok().flatten().unwrap_or("");
         if !kind.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("application/json") {
             let text = "the Content-Type must be application/json";
-            return Err(Refusal::new(415, "INVALID_REQUEST", text).with("Accept", "application/json".to_owned()));
+            return Err(
+                Refusal::new(415, "INVALID_REQUEST", text).with("Accept", "application/json".to_owned())
+            );
         }
     } else if length != Length::Known(0) {
         return Err(Refusal::malformed(format!("a {method} has no body here")));

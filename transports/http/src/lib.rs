@@ -27,6 +27,7 @@ mod head;
 mod json;
 mod mcp;
 mod openbridge;
+mod patience;
 mod read;
 mod refusal;
 mod response;

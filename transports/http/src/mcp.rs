@@ -135,11 +135,7 @@ impl<H: Host, C: Clock> Mcp<H, C> {
                 (self.spawn)(Box::pin(async move {
                     let path = saved.await;
                     let now = mcp.now();
-                    mcp.front.borrow_mut().handle_saved(
-                        key,
-                        path.as_deref().map_err(String::as_str),
-                        now,
-                    );
+                    mcp.front.borrow_mut().handle_saved(key, path.as_deref().map_err(String::as_str), now);
                     mcp.act();
                 }));
             }
@@ -196,7 +192,9 @@ impl<H: Host, C: Clock> Mcp<H, C> {
             mcp.front.borrow_mut().handle_answer(key, answer, now);
             mcp.act();
         };
-        (self.spawn)(Box::pin(async move { drop(Abortable::new(work, registration).await) }));
+        (self.spawn)(Box::pin(async move {
+            let _ = Abortable::new(work, registration).await;
+        }));
     }
 
     /// Looks after what comes due; never ends.

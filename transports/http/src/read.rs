@@ -172,7 +172,8 @@ impl Wanted {
         };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let value = decode(value).ok_or_else(|| format!("{}: not valid percent-encoding of UTF-8", quoted(name)))?;
+            let value = decode(value)
+                .ok_or_else(|| format!("{}: not valid percent-encoding of UTF-8", quoted(name)))?;
             match name {
                 "url" if url.is_none() => url = Some(value),
                 "url" => return Err("url: given twice".to_owned()),
@@ -240,7 +241,9 @@ fn failed(failure: &Failure) -> Response {
         "PAUSED" | "PERMISSION_DENIED" | "DENIED_BY_USER" => 403,
         "NO_SUCH_BROWSER" => 404,
         "TIMEOUT" | "PAGE_BLOCKED" => 504,
-        "NO_EXTENSION" | "OVERLOADED" | "SHUTTING_DOWN" | "EXTENSION_DISCONNECTED" | "EXTENSION_REPLACED" => 503,
+        "NO_EXTENSION" | "OVERLOADED" | "SHUTTING_DOWN" | "EXTENSION_DISCONNECTED" | "EXTENSION_REPLACED" => {
+            503
+        }
         _ => 502,
     };
     failed_with(status, failure)
@@ -258,9 +261,11 @@ mod tests {
 
     #[test]
     fn a_query_says_what_is_wanted() {
-        let wanted = Wanted::of("url=https%3A%2F%2Fe.example%2Fa%3Fb%3Dc+d%26e&format=text&full=1&timeout=5000");
+        let wanted =
+            Wanted::of("url=https%3A%2F%2Fe.example%2Fa%3Fb%3Dc+d%26e&format=text&full=1&timeout=5000");
         assert_eq!(wanted.as_ref().map_or("", |wanted| &wanted.url), "");
-        let wanted = Wanted::of("url=https%3A%2F%2Fe.example%2Fa%3Fb%3Dc%26d&format=text&full=1&timeout=5000");
+        let wanted =
+            Wanted::of("url=https%3A%2F%2Fe.example%2Fa%3Fb%3Dc%26d&format=text&full=1&timeout=5000");
         let expected = Wanted {
             url: "https://e.example/a?b=c&d".to_owned(),
             format: Format::Text,
@@ -274,9 +279,21 @@ mod tests {
     #[test]
     fn a_query_that_says_something_else_is_refused() {
         let wrong = [
-            "", "url=", "url=ftp://a", "url=javascript:1", "url=file:///etc/passwd", "url=http://a&url=http://b",
-            "url=http://a&format=pdf", "url=http://a&timeout=0", "url=http://a&timeout=+1", "url=http://%ff",
-            "url=http://%zz", "url=http://a%", "url=http://a&x=1", "url=http://a%0d%0ab", "url=http://a&full=x",
+            "",
+            "url=",
+            "url=ftp://a",
+            "url=javascript:1",
+            "url=file:///etc/passwd",
+            "url=http://a&url=http://b",
+            "url=http://a&format=pdf",
+            "url=http://a&timeout=0",
+            "url=http://a&timeout=+1",
+            "url=http://%ff",
+            "url=http://%zz",
+            "url=http://a%",
+            "url=http://a&x=1",
+            "url=http://a%0d%0ab",
+            "url=http://a&full=x",
             "url=http://a&timeout=300001",
         ];
         for query in wrong {

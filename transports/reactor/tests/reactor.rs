@@ -1,4 +1,5 @@
 //! The loop itself: sockets, timers, wake-ups from other threads.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 #![cfg(target_os = "linux")]
 
 use bridge_reactor::{TcpListener, TcpStream, Timer, UnixListener, UnixStream, block_on};

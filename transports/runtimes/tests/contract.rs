@@ -1,5 +1,6 @@
 //! The contract suite on every transport and every runtime: memory, Unix sockets and WebSockets; this
 //! workspace's reactor, smol, async-std and tokio.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 #![cfg(unix)]
 
 mod common;

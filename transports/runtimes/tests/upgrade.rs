@@ -1,5 +1,6 @@
 //! The WebSocket's front door as a whole: who gets a 101, who gets what instead, and how long anyone may take
 //! (T1 to T20, T31, T32, T47 to T50, T54).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! NDJSON framing.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use bridge_core::Violation;
 use bridge_driver::{Codec, Decoded, End};

@@ -1,4 +1,5 @@
 //! The socket's folder, lock and file (T76 to T79, T81, T82).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 #![cfg(unix)]
 
 use bridge_unix::{SocketError, SocketFile, hung_up, runtime_dir_from, same_user};

@@ -1,4 +1,5 @@
 //! The example host on plain threads really is one.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 #![cfg(unix)]
 
 #[path = "../examples/threads.rs"]

@@ -1,4 +1,5 @@
 //! Framing: what the server side takes, what it refuses, and what it writes (T52 to T56).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use bridge_core::{CloseCode, Violation};
 use bridge_driver::{Codec, Decoded};

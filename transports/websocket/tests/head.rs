@@ -1,4 +1,5 @@
 //! The upgrade request: which are let through, and which are turned away with what (T1 to T20).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use bridge_websocket::judge;
 

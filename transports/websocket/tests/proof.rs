@@ -1,4 +1,5 @@
 //! The client's half of the proof against the hub's own (T38 to T41).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use bridge_core::{
     Config, ConnId, Connection, Door, Hub, Instant, Keyring, Output, Peer, Pending, Role, Secrets, Trust,

@@ -1,4 +1,5 @@
 //! The user behind a loopback connection (T48 to T50).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 #![cfg(target_os = "linux")]
 
 use bridge_websocket::User;

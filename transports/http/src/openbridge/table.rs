@@ -96,10 +96,7 @@ pub(super) const TOOLS: &[Tool] = &[
     plain("browser_find_tab", "find_tab"),
     plain("browser_mouse_click", "mouse_click"),
     Tool { adds: &[("text", Add::Arg(&["text"], None))], ..plain("browser_key_type", "insert_text") },
-    Tool {
-        adds: &[SELECTOR, ("files", Add::Arg(&["paths"], None))],
-        ..plain("browser_upload", "upload")
-    },
+    Tool { adds: &[SELECTOR, ("files", Add::Arg(&["paths"], None))], ..plain("browser_upload", "upload") },
     Tool { shape: Shape::Picture, ..plain("browser_save_as_pdf", "save_as_pdf") },
     plain("browser_network", "network"),
     Tool { adds: &[CLOSED], ..plain("browser_close_all_managed_tabs", "close_auto_tabs") },

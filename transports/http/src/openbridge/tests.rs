@@ -40,7 +40,10 @@ fn all() -> Vec<(&'static str, Value, Value, Value, Value)> {
         (
             "browser_navigate",
             with(&sessions, json!({"url": "https://e.example/", "newTab": true, "waitUntil": "networkIdle"})),
-            with(&our_sessions, json!({"url": "https://e.example/", "new_tab": true, "wait_until": "network_idle"})),
+            with(
+                &our_sessions,
+                json!({"url": "https://e.example/", "new_tab": true, "wait_until": "network_idle"}),
+            ),
             json!({"tab_id": 7, "url": "https://e.example/", "title": "E", "loaded": false}),
             json!({"tabId": 7, "url": "https://e.example/", "title": "E", "loaded": false, "timeout": true}),
         ),
@@ -121,7 +124,13 @@ fn all() -> Vec<(&'static str, Value, Value, Value, Value)> {
             json!({"x": 1, "y": 2, "button": "right", "click_count": 2}),
             json!({"x": 1, "y": 2, "button": "right", "clickCount": 2}),
         ),
-        ("browser_key_type", json!({"text": "x"}), json!({"text": "x"}), json!({"text": "x"}), json!({"text": "x"})),
+        (
+            "browser_key_type",
+            json!({"text": "x"}),
+            json!({"text": "x"}),
+            json!({"text": "x"}),
+            json!({"text": "x"}),
+        ),
         (
             "browser_upload",
             json!({"selector": "#f", "paths": ["/tmp/a"]}),
@@ -152,7 +161,9 @@ fn every_tool_translates_both_ways() {
         let tool = tool(name).unwrap_or_else(|| panic!("{name}"));
         let mut sent = tool.translate(&object(args.clone()), None).params;
         // A method that learns to be trusted is asked to; the others do not hear of it.
-        if tool.in_catalogue().is_some_and(|method| method.parameter("trusted").is_some()) && name == "browser_click" {
+        if tool.in_catalogue().is_some_and(|method| method.parameter("trusted").is_some())
+            && name == "browser_click"
+        {
             assert_eq!(sent.remove("trusted"), Some(Value::Bool(true)));
         }
         assert_eq!(Value::Object(sent), params, "{name}");
@@ -183,7 +194,9 @@ fn what_differs_in_more_than_its_name() {
     assert_eq!(named.params["tab_id"], 9);
 
     let click = tool("browser_click").unwrap();
-    for (reference, meant) in [(json!(5), "backend-5"), (json!("5"), "backend-5"), (json!("frame-1"), "frame-1")] {
+    for (reference, meant) in
+        [(json!(5), "backend-5"), (json!("5"), "backend-5"), (json!("frame-1"), "frame-1")]
+    {
         let sent = click.translate(&object(json!({"ref": reference})), None);
         assert_eq!(sent.params["target"], json!({"by": "ref", "value": meant}));
     }
