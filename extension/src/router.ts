@@ -1,6 +1,7 @@
 // From a frame to its answer: finds the method, checks the parameters, bounds the time, runs the handler, shapes the answer.
 import type { Call } from './call';
 import { send } from './connection/connection';
+import { link } from './connection/link';
 import { BridgeError, toBridgeError } from './errors';
 import { defs, methods } from './generated/catalogue';
 import { handlers } from './methods/index';
@@ -14,8 +15,8 @@ export const methodNames = methods.filter((m) => Object.hasOwn(handlers, m.name)
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_TIMEOUT_MS = 600_000;
-/** The largest answer that the daemon takes. */
-const MAX_ANSWER_CHARS = 60 * 1024 * 1024;
+/** The largest answer that a daemon takes which does not say. */
+const FRAME_BYTES = 64 * 1024 * 1024;
 
 interface Active { controller: AbortController; generation: number; cancelled: boolean }
 const active = new Map<string, Active>();
@@ -66,8 +67,8 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
   const handler = method && Object.hasOwn(handlers, method.name) ? handlers[method.name] : undefined;
   if (!method || !handler) throw new BridgeError('UNKNOWN_METHOD', `unknown method: ${request.method.slice(0, 100)}`);
   await policyReady;
-  judge(method.access);
   const params = validateParams(withSelector(request.params, method.params.properties), method.params, defs);
+  judge(method.name, method.access, params);
   const owner = typeof request.client_id === 'string' ? request.client_id : '';
   const timeout = timeoutOf(request.timeout_ms);
   // A little before the hub's own deadline, so that the better-informed answer is the one that arrives.
@@ -117,6 +118,9 @@ function failure(thrown: unknown, acted: boolean): Answer {
 function frameOf(id: string, answer: Answer, replayed: boolean): string {
   if (!answer.success) return JSON.stringify({ id, ...answer, ...(replayed ? { replayed } : {}) });
   const text = JSON.stringify({ id, success: true, result: replayed ? { ...answer.result, replayed } : answer.result });
-  if (text.length <= MAX_ANSWER_CHARS) return text;
-  return JSON.stringify({ id, success: false, error: `the result is too large (${text.length} characters)`, code: 'TOO_LARGE', maybe_executed: true });
+  const { frame_bytes: given } = link.ack?.limits ?? {};
+  const most = typeof given === 'number' ? given : FRAME_BYTES;
+  // A character is at most three bytes; only near the limit is it worth counting.
+  if (text.length * 3 <= most || (text.length <= most && new TextEncoder().encode(text).length <= most)) return text;
+  return JSON.stringify({ id, success: false, error: `the result is too large: more than ${most} bytes`, code: 'TOO_LARGE', maybe_executed: true });
 }

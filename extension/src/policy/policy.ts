@@ -43,7 +43,12 @@ function refresh(): void {
 }
 
 /** Refuses what the policy rules out whatever the page. */
-export function judge(access: 'read' | 'write'): void {
+export function judge(method: string, access: 'read' | 'write', params: Record<string, unknown>): void {
   if (policy.paused) throw new BridgeError('PAUSED', 'paused by user');
-  if (policy.read_only && access === 'write') throw new BridgeError('PERMISSION_DENIED', 'forbidden: read-only');
+  if (policy.read_only && writes(method, access, params)) throw new BridgeError('PERMISSION_DENIED', 'forbidden: read-only');
+}
+
+/** Some reading methods change what the user sees when asked for it. */
+function writes(method: string, access: 'read' | 'write', params: Record<string, unknown>): boolean {
+  return access === 'write' || (method === 'get_page_markdown' && params.url !== undefined) || (method === 'screenshot' && params.foreground === true);
 }

@@ -79,6 +79,7 @@ export async function startHub({ port = 0, key, mode = 'honest', policy = {} } =
       if (state === 'extension') {
         if (frame.method === 'ping') return ws.send(JSON.stringify({ id: frame.id, success: true, result: { pong: true } }));
         hub.frames.push(frame);
+        hub.onText?.(text);
         const p = pending.get(frame.id);
         if (p) { pending.delete(frame.id); p.reply(frame, text); }
         return;
@@ -101,7 +102,8 @@ export async function startHub({ port = 0, key, mode = 'honest', policy = {} } =
       answer({ id, success: false, error: `timeout: extension did not respond in ${ms / 1000}s`, code: 'TIMEOUT', maybe_executed: true });
     }, ms);
     pending.set(wire, { ws: extension, reply: (body) => { clearTimeout(timer); answer(body); } });
-    hub.cancel = () => extension?.send(JSON.stringify({ type: 'cancel', id: wire }));
+    /** Cancels the request sent last; gives its id on the wire. */
+    hub.cancel = () => { extension?.send(JSON.stringify({ type: 'cancel', id: wire })); return wire; };
     extension.send(JSON.stringify({ id: wire, method: frame.method, params: frame.params ?? {}, client_id: client, class: frame.class ?? 'person', timeout_ms: ms, ...(frame.once === undefined ? {} : { once: frame.once }) }));
   }
 

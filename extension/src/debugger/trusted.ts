@@ -1,0 +1,133 @@
+// Trusted acts on elements: the page finds the element and says where it is, the browser's own input goes there, and the page says
+// whether it arrived. The debugger comes first, since its bar changes the size of the view and with it where things are.
+import { remaining, type Call } from '../call';
+import { BridgeError, PageLeft } from '../errors';
+import type { Aim, AimArgs, FramePoint, Verdict } from '../page/act/aim';
+import type { ElementInfo } from '../page/describe';
+import type { Place } from '../page/locate/frames';
+import { framesOf, type Doc } from '../tabs/document';
+import { onElement, type ElementParams } from '../tabs/element';
+import { withTabLock } from '../tabs/lock';
+import { callPage } from '../tabs/page';
+import { debugging, type Send } from './attach';
+import { dialogOpen, type Dialog } from './dialogs';
+import { move, untilDialog, type Point } from './input';
+
+export interface Aimed {
+  /** In the view of the tab. */
+  at: Point;
+  element: ElementInfo;
+  /** Where it was found, for the result. */
+  found: { shadow?: true; frame?: string };
+  leads: boolean;
+  doc: Doc;
+  aim: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 5000;
+/** A verdict comes from a page that reacts; one that does not within this time has been taken away or has a dialog open. */
+const VERDICT_MS = 2000;
+
+/** Runs `work` with the debugger on the tab, as the only act on it. */
+export function trusted<T>(call: Call, tabId: number, work: (send: Send) => Promise<T>): Promise<T> {
+  return debugging(call, tabId, (send) => withTabLock(call, tabId, () => work(send)));
+}
+
+/** Finds the element, wherever in the tab it is, and waits until a person could act on it. */
+export async function aimAt(call: Call, tabId: number, params: ElementParams, how: AimArgs): Promise<Aimed> {
+  const until = Date.now() + Math.min(params.timeout ?? DEFAULT_TIMEOUT_MS, remaining(call));
+  for (;;) {
+    let doc: Doc | undefined;
+    const timeout = Math.max(0, until - Date.now());
+    const aim = await onElement<Aim>(call, tabId, 'aim', { ...params, timeout }, how, (worked) => { doc = worked; });
+    const place = await inTab(call, doc!, aim.point);
+    if (place.cover === undefined) {
+      const { shadow, frame } = aim;
+      return { at: place.point, element: aim.element, found: { ...(shadow ? { shadow } : {}), ...(frame === undefined ? {} : { frame }) }, leads: aim.leads === true, doc: doc!, aim: aim.aim };
+    }
+    await verdict(call, { doc: doc!, aim: aim.aim }, true);
+    if (Date.now() >= until) throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `the element was found, but its frame is covered there by ${place.cover}`);
+    await new Promise((r) => setTimeout(r, 100));
+  }
+}
+
+/** Where the element of an aim is by now. */
+export async function whereNow(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>): Promise<Point> {
+  const point = await callPage<Point>(call, doc.tabId, 'aim_point', { aim }, { documentId: doc.documentId });
+  return (await inTab(call, doc, point)).point;
+}
+
+/** From a point of a document's view to the tab's, through all frames around it. */
+export async function inTab(call: Call, doc: Doc, point: Point): Promise<FramePoint> {
+  let inner: { frameId: number; documentId: string; url: string } = doc;
+  let at = point;
+  const frames = doc.frameId === 0 ? [] : await framesOf(doc.tabId);
+  while (inner.frameId !== 0) {
+    const parentId = frames.find((f) => f.frameId === inner.frameId)?.parentFrameId;
+    const outer = frames.find((f) => f.frameId === parentId);
+    if (!outer) throw new PageLeft('the frame is gone');
+    const { index } = await callPage<Place>(call, doc.tabId, 'frame_place', null, { documentId: inner.documentId });
+    const placed = await callPage<FramePoint>(call, doc.tabId, 'frame_point', { index, url: inner.url, point: at }, { documentId: outer.documentId });
+    if (placed.cover !== undefined) return placed;
+    at = placed.point;
+    inner = outer;
+  }
+  return { point: at };
+}
+
+export interface Happened { dialog?: Dialog }
+
+/**
+ * Sends input to the element until the page says that it arrived there: what moved away meanwhile is aimed at again, and nothing else
+ * is hit in its place.
+ */
+export async function act(
+  call: Call, tabId: number, params: ElementParams, how: AimArgs & { hover?: boolean }, modifiers: number, send: Send,
+  input: (aimed: Aimed) => Promise<unknown>,
+): Promise<Aimed & Happened> {
+  const until = Date.now() + Math.min(params.timeout ?? DEFAULT_TIMEOUT_MS, remaining(call));
+  const aimArgs: AimArgs = { press: how.press, stay: how.stay };
+  for (;;) {
+    const aimed = await aimAt(call, tabId, { ...params, timeout: Math.max(0, until - Date.now()) }, aimArgs);
+    if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
+    call.acted();
+    const dialog = await untilDialog(tabId, async () => {
+      await move(send, aimed.at, modifiers);
+      await input(aimed);
+    });
+    if (dialog) return { ...aimed, dialog };
+    const seen = await verdict(call, aimed, true);
+    if (seen === 'gone') return aimed;
+    const arrived = how.hover ? seen.over : seen.pressed;
+    if (arrived) return aimed;
+    if (Date.now() >= until) {
+      const why = seen.instead ? `${seen.instead} got in the way` : 'the page got none of it';
+      throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `${how.hover ? 'the pointer' : 'the press'} did not arrive at the element: ${why}`, { maybe_executed: true });
+    }
+    await new Promise((r) => setTimeout(r, 50));
+  }
+}
+
+/** What the page says has arrived; 'gone' if the page has gone on to another, or a dialog holds it. */
+async function verdict(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>, end: boolean): Promise<Verdict | 'gone'> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    return await Promise.race([
+      callPage<Verdict>(call, doc.tabId, 'aimed', { aim, end }, { documentId: doc.documentId }),
+      new Promise<'gone'>((r) => { timer = setTimeout(r, Math.min(VERDICT_MS, remaining(call)), 'gone'); }),
+    ]);
+  } catch (e) {
+    if (e instanceof BridgeError && ['NAVIGATION_FAILED', 'CANCELLED', 'TAB_NOT_FOUND', 'DIALOG_OPEN', 'RESTRICTED_PAGE'].includes(e.code) && !call.signal.aborted) return 'gone';
+    throw e;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A dialog as a result tells it. */
+export const told = (dialog: Dialog | undefined) => (dialog ? { dialog: { type: dialog.type, message: dialog.message } } : {});
+
+/** For input that goes to no element: an open dialog would take it. */
+export function refuseDialog(tabId: number, dialog: Dialog | undefined): void {
+  if (dialog) throw dialogOpen(tabId, dialog);
+}

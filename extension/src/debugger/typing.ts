@@ -1,0 +1,81 @@
+// Typing: key by key as far as there are keys, the rest as an input method gives it; and a look at what came of it.
+import { remaining, type Call } from '../call';
+import { BridgeError, PageLeft } from '../errors';
+import type { FocusInFrame } from '../page/act/press';
+import type { FocusState } from '../page/act/typing';
+import { findDocument, type Doc } from '../tabs/document';
+import { childAt } from '../tabs/element';
+import { callPage } from '../tabs/page';
+import type { Send } from './attach';
+import { charStroke, eventsOf, type Os, type Stroke } from './keys';
+
+/** So many events are on their way at once: waiting for each one takes a frame of the page's time. */
+const WINDOW = 24;
+
+export async function strike(send: Send, strokes: Stroke[]): Promise<void> {
+  for (const stroke of strokes) for (const event of eventsOf(stroke)) await send('Input.dispatchKeyEvent', event);
+}
+
+export async function typeOut(call: Call, send: Send, text: string, delay: number, system: Os): Promise<void> {
+  let pending: Promise<unknown>[] = [];
+  const graphemes = [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text.replace(/\r\n?/g, '\n'))];
+  for (const { segment } of graphemes) {
+    if (call.signal.aborted) break;
+    const stroke = charStroke(segment, system);
+    if (stroke) for (const event of eventsOf(stroke)) pending.push(send('Input.dispatchKeyEvent', event));
+    else pending.push(send('Input.insertText', { text: segment }));
+    for (const p of pending) p.catch(() => {});
+    if (delay > 0 || stroke?.key === 'Enter' || stroke?.key === 'Tab' || pending.length >= WINDOW) {
+      await Promise.all(pending);
+      pending = [];
+    }
+    if (delay > 0) await new Promise((r) => setTimeout(r, Math.min(delay, remaining(call))));
+  }
+  await Promise.all(pending);
+}
+
+export interface Focus extends FocusState { doc: Doc; frame?: string }
+
+/** What has the focus, in whichever frame that is. */
+export async function focusOf(call: Call, tabId: number): Promise<Focus> {
+  let doc: Doc = await findDocument(call, tabId);
+  for (let depth = 0; depth < 20; depth++) {
+    const state = await callPage<FocusState | FocusInFrame>(call, tabId, 'focus_state', null, { documentId: doc.documentId });
+    if (!('focusInFrame' in state)) return { ...state, doc, ...(depth ? { frame: doc.url } : {}) };
+    const child = await childAt(call, tabId, doc.frameId, state.focusInFrame.index);
+    if (!child) break;
+    doc = { ...child, tabId };
+  }
+  throw new BridgeError('ELEMENT_NOT_ACTIONABLE', 'the focus is in a frame whose page cannot be worked on');
+}
+
+/** How long an editor may take to show what was typed. */
+const SHOWN_MS = 600;
+
+/**
+ * What the field holds afterwards. Throws if nothing of the text got there; what the page made of it (formatted, cut, completed) is
+ * told as it is. Undefined where there is no field, or the focus has gone on.
+ */
+export async function readBack(call: Call, tabId: number, before: Focus, text: string): Promise<string | undefined> {
+  if (before.value === undefined) return undefined;
+  const until = Date.now() + Math.min(SHOWN_MS, remaining(call));
+  for (;;) {
+    let now: Focus;
+    try {
+      now = await focusOf(call, tabId);
+    } catch (e) {
+      if (e instanceof PageLeft || (e instanceof BridgeError && !call.signal.aborted)) return undefined;
+      throw e;
+    }
+    if (now.id !== before.id || now.doc.documentId !== before.doc.documentId || now.value === undefined) return undefined;
+    const holds = squashed(now.value).includes(squashed(text));
+    if (holds || (now.value !== before.value && Date.now() >= until)) return now.secret ? '•'.repeat(now.value.length) : now.value;
+    if (Date.now() >= until) {
+      if (squashed(text) === '') return now.value;
+      throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `the keys were sent, but ${now.outline} holds what it held before`, { maybe_executed: true });
+    }
+    await new Promise((r) => setTimeout(r, 40));
+  }
+}
+
+const squashed = (s: string) => s.replace(/[\s\u00a0\u200b\ufeff]+/g, '');
