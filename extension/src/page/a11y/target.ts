@@ -5,8 +5,11 @@ import { shadowRoots } from '../dom';
 const WRITTEN = /^[A-Za-z](?:[\w-]|\.(?=\w)){0,60}$/;
 const NUMBERED = /\d{4}|[0-9a-f]{8}|^(?:ember|radix|headlessui|react-aria|mui|ext-gen|yui_|gwt-)/i;
 
-/** Attributes that name an element for a program, best first. */
-const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-cy', 'name'];
+/** Attributes that tell an element from others, best first. */
+const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-cy', 'name', 'aria-label', 'placeholder', 'href'];
+const LONGEST = 60;
+/** Elements of which a page often has just one: a way may begin there. */
+const LANDMARKS = new Set(['article', 'aside', 'dialog', 'footer', 'form', 'header', 'main', 'nav', 'table']);
 
 export interface Target { by: 'css'; value: string; index: number }
 
@@ -21,12 +24,13 @@ export class Targets {
   private readonly paths = new WeakMap<Element, string>();
 
   constructor(root: Document | ShadowRoot) {
-    const list = ['[id]', ...NAMING.map((name) => `[${name}]`)].join(',');
+    const list = ['[id]', ...NAMING.map((name) => `[${name}]`), ...LANDMARKS].join(',');
     for (const el of root.querySelectorAll(list)) {
       if (el.id) this.count(`#${el.id}`);
+      if (LANDMARKS.has(el.localName)) this.count(el.localName);
       for (const name of NAMING) {
         const value = el.getAttribute(name);
-        if (value) this.count(`${el.localName}[${name}=${value}]`);
+        if (value && value.length <= LONGEST) this.count(`${el.localName}[${name}=${value}]`);
       }
     }
   }
@@ -46,11 +50,11 @@ export class Targets {
     if (byId && WRITTEN.test(el.id) && !NUMBERED.test(el.id)) return byId;
     for (const name of NAMING) {
       const value = el.getAttribute(name);
-      if (value && value.length <= 80 && this.counts.get(`${el.localName}[${name}=${value}]`) === 1) {
+      if (value && value.length <= LONGEST && this.counts.get(`${el.localName}[${name}=${value}]`) === 1) {
         return `${CSS.escape(el.localName)}[${name}=${quote(value)}]`;
       }
     }
-    return any ? byId : null;
+    return any ? byId : this.counts.get(el.localName) === 1 ? el.localName : null;
   }
 
   /** The way down from the nearest ancestor that has a name, by positions. */
