@@ -70,7 +70,7 @@ function languageOf(el: Element, own: boolean): string {
     // On a wrapper, and as a rule on the code as well, `lang` is a human language.
     if (name === 'lang' && !(own && el.localName === 'pre')) continue;
     const value = el.getAttribute(name)?.trim();
-    if (value && /^[\w+#.-]{1,30}$/.test(value) && !NONE.test(value) && !(name === 'lang' && /^[a-z]{2}(?:-\w+)?$/i.test(value))) return value.toLowerCase();
+    if (value && /^[\w+#.-]{1,30}$/.test(value) && !NONE.test(value) && !(name === 'lang' && isHuman(value))) return value.toLowerCase();
   }
   const names = el.getAttribute('class') ?? '';
   const brush = /(?:^|\s|;)brush:\s*([\w+#.-]+)/i.exec(names)?.[1];
@@ -80,6 +80,11 @@ function languageOf(el: Element, own: boolean): string {
   // The older ways of highlighters: the bare name beside a class of theirs.
   const beside = own ? /(?:^|\s)(?:hljs|sourceCode|prettyprint|highlight|codehilite|shiki)\s+(?!language-|lang-)([a-z][\w+#]{0,20})(?:\s|$)/i.exec(names)?.[1] : undefined;
   return beside ? clean(beside) : '';
+}
+
+/** Whether a `lang` attribute means a language that people speak, as it should. */
+function isHuman(lang: string): boolean {
+  return /^[a-z]{2}(?:-\w+)?$/i.test(lang) && !/^(?:js|ts|go|rs|py|rb|cs|kt|md|vb)$/i.test(lang);
 }
 
 function clean(name: string): string {

@@ -13,7 +13,7 @@ const LEAST_TEXT = 200;
  * How much of the page's text, navigation and the like not counted, its content must be: a page that is plainly an article may
  * have much beside it, on any other page the rest is as good as what Readability liked best.
  */
-const LEAST_SHARE = { article: 0.2, other: 0.5 };
+const LEAST_SHARE = { article: 0.15, other: 0.5 };
 
 const NUMBER = 'data-bridged-n';
 
@@ -96,7 +96,10 @@ function commonAncestor(nodes: Element[]): Element | null {
 const CONTENT = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'pre', 'table', 'figure', 'picture', 'img', 'blockquote', 'dl', 'details', 'hr', 'math', 'br', 'span', 'a', 'em', 'strong', 'code']);
 const ASIDE = new Set(['nav', 'footer', 'aside', 'form', 'dialog']);
 const ASIDE_ROLE = /^(?:navigation|complementary|contentinfo|search|banner|dialog|alertdialog)$/;
-const NOISE = /(?:^|[\s_-])(?:related|share|sharing|social|newsletter|subscribe|signup|promo|sponsor(?:ed)?|advert(?:isement)?s?|ads?|cookies?|consent|breadcrumbs?|sidebar|comments?|disqus|recommend(?:ed|ations?)?|popular|trending|more-(?:stories|articles|news)|read-(?:more|next)|also-like|toolbar|menu|pagination|pager|outbrain|taboola|skip-links?)(?:$|[\s_-])/i;
+const NOISE = /(?:^|[\s_-])(?:related|share|sharing|social|newsletter|subscribe|signup|promo|sponsor(?:ed)?|advert(?:isement)?s?|ads?|cookies?|consent|breadcrumbs?|sidebar|recommend(?:ed|ations?)?|popular|trending|more-(?:stories|articles|news)|read-(?:more|next)|also-like|toolbar|menu|pagination|pager|outbrain|taboola|skip-links?)(?:$|[\s_-])/i;
+
+/** Beside an article they are not it; on the page of a discussion they are all there is. */
+const COMMENTS = /(?:^|[\s_-])(?:comments?|disqus)(?:$|[\s_-])/i;
 
 /** What Readability threw out and what looks like what one throws out; a table or a list that it misjudged stays. */
 function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Element> {
@@ -119,15 +122,19 @@ function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Elemen
   return omit;
 }
 
+function namesOf(el: Element): string {
+  return `${el.getAttribute('class') ?? ''} ${el.id}`;
+}
+
 /** Named as something beside the content, by its element, its role or its class. */
 function isAside(el: Element): boolean {
   if (ASIDE.has(el.localName) || ASIDE_ROLE.test(el.getAttribute('role') ?? '')) return true;
-  return !/^(?:body|table|pre|figure)$/.test(el.localName) && NOISE.test(`${el.getAttribute('class') ?? ''} ${el.id}`);
+  return !/^(?:body|table|pre|figure)$/.test(el.localName) && NOISE.test(namesOf(el));
 }
 
 /** Mostly links, or called what is not content. */
 function isNoise(el: Element, mostLinks: number): boolean {
-  if (isAside(el)) return true;
+  if (isAside(el) || COMMENTS.test(namesOf(el))) return true;
   const all = lengthOf(el.textContent);
   if (!all || CONTENT.has(el.localName)) return false;
   let linked = 0;

@@ -101,7 +101,8 @@ function textOf(el: Element): string | null {
   if (el instanceof HTMLInputElement) return el.type === 'password' ? null : el.value;
   if (el instanceof HTMLTextAreaElement) return el.value;
   if (el instanceof HTMLSelectElement) return Array.from(el.selectedOptions, (option) => option.label).join(', ');
-  const shown = (el as HTMLElement).innerText;
+  // What is not drawn at all has no lines of its own.
+  const shown = el.checkVisibility() ? (el as HTMLElement).innerText : '';
   return shown?.trim() || (el.textContent ?? '').replace(/\s+/g, ' ').trim();
 }
 

@@ -75,8 +75,9 @@ function isOutsideViewport(el: Element): boolean {
   return box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
 }
 
-/** Transparent now, but made to appear when it is scrolled to. */
+/** Transparent now, but on its way to appear, or made to appear when it is scrolled to. A page in the background stands still midway. */
 function fadesIn(el: Element, style: CSSStyleDeclaration): boolean {
+  if (el === document.body || el.getAnimations().some((animation) => animation.playState === 'running' || animation.pending)) return true;
   const moves = style.animationName !== 'none' ||
     (/\b(?:all|opacity)\b/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration));
   return moves && el.getBoundingClientRect().top >= innerHeight;
