@@ -5,6 +5,8 @@ import { outline } from './describe';
 export interface Needs {
   /** It must be seen. Default true. */
   visible?: boolean;
+  /** What is seen in its stead, for one that is hidden by design. */
+  seenBy?(el: Element): Element | null;
   /** It must not be disabled. Default true. */
   enabled?: boolean;
   /** It must take text: not read only. */
@@ -39,7 +41,7 @@ export class Attempt {
 
 export function stateOf(el: Element, needs: Needs, attempt: Attempt): State {
   if (!el.isConnected) return blocked('it is no longer in the document');
-  if (needs.visible !== false && !isVisible(el) && !standIn(el)) return blocked(whyHidden(el));
+  if (needs.visible !== false && !isVisible(el) && !canBeSeen(standIn(el) ?? needs.seenBy?.(el))) return blocked(whyHidden(el));
   if (needs.enabled !== false) {
     const why = whyDisabled(el);
     if (why) return blocked(why);
@@ -50,6 +52,8 @@ export function stateOf(el: Element, needs: Needs, attempt: Attempt): State {
   }
   return needs.hit ? hitState(el, attempt.of(el)) : { is: 'ready', point: { x: 0, y: 0 }, at: el };
 }
+
+const canBeSeen = (el: Element | null | undefined) => el != null && isVisible(el);
 
 const blocked = (reason: string): State => ({ is: 'blocked', reason });
 
@@ -218,6 +222,12 @@ function clip(box: DOMRect, el: Element): DOMRect | null {
     fixed = style.position === 'fixed';
   }
   return right > left && bottom > top ? new DOMRect(left, top, right - left, bottom - top) : null;
+}
+
+/** Whether what happens at the point of the view happens to the element. */
+export function takes(el: Element, { x, y }: Point): boolean {
+  const at = elementAt(x, y);
+  return at !== null && receives(at, el, isPerceivable(el) ? el : (standIn(el) ?? el));
 }
 
 /** What acts when any part of it is clicked. */

@@ -11,21 +11,28 @@ import { keyEvent } from './keyboard';
 import { focus, NO_MODIFIERS } from './pointer';
 import type { Filled } from './value';
 
-const EDITORS = '.cm-editor, .CodeMirror, .monaco-editor, .ace_editor';
+export const CODE_EDITORS = '.cm-editor, .CodeMirror, .monaco-editor, .ace_editor';
 const LINES = '.cm-content, .CodeMirror-code, .view-lines, .ace_text-layer';
 const LINE = '.cm-line, .CodeMirror-line, .view-line, .ace_line';
 
-/** Whether the field belongs to such an editor; its dialogs' own inputs do not count. */
-export function isCodeEditor(el: Element): boolean {
-  const editor = closestAcross(el, EDITORS);
-  if (!editor) return false;
-  return el instanceof HTMLTextAreaElement || el.matches('.cm-content, .native-edit-context, .CodeMirror-code');
+/** What takes the keys and pastes of such an editor, best first. */
+const INPUTS = ['.native-edit-context', '.inputarea:not([readonly])', '.cm-content', '.ace_text-input', ':scope > div > textarea:not([readonly])', 'div.CodeMirror-code'];
+
+/** The field through which the code editor takes its input, if the element is one, or in one; its dialogs' own inputs are not. */
+export function codeInput(el: Element): HTMLElement | null {
+  const editor = closestAcross(el, CODE_EDITORS);
+  if (!editor) return null;
+  const input = INPUTS.map((selector) => editor.querySelector<HTMLElement>(selector)).find(Boolean) ?? null;
+  return el.matches('input, textarea, select, button, [contenteditable]') && el !== input ? null : input;
 }
+
+/** Whether the element is that field itself. */
+export const isCodeEditor = (el: Element): boolean => codeInput(el) === el;
 
 export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, ctx: PageContext): Promise<Filled> {
   const text = value.replace(/\r\n?/g, '\n');
   const element = describe(el);
-  const editor = closestAcross(el, EDITORS)!;
+  const editor = closestAcross(el, CODE_EDITORS)!;
   ctx.acted(dress({ element, value: text }));
   focus(el);
   await queued(2);
@@ -34,11 +41,12 @@ export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, 
   keyEvent(el, 'keydown', 'a', chord);
   keyEvent(el, 'keyup', 'a', chord);
   await queued(2);
+  let taken = false;
   if (text === '') {
-    keyEvent(el, 'keydown', 'Backspace', NO_MODIFIERS);
+    taken = !keyEvent(el, 'keydown', 'Backspace', NO_MODIFIERS);
     keyEvent(el, 'keyup', 'Backspace', NO_MODIFIERS);
   } else {
-    pasteText(el, text);
+    taken = pasteText(el, text);
   }
   const until = Math.min(Date.now() + 800, ctx.deadline);
   for (;;) {
@@ -47,6 +55,8 @@ export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, 
     if (Date.now() >= until) break;
     await change(ctx.signal, 10);
   }
+  // Some draw only with the screen's frames, of which a tab in the background has none.
+  if (taken && document.hidden) return { element, value: text, note: 'the editor took the text, but draws nothing while its tab is in the background: it could not be read back' };
   throw new PageError('ELEMENT_NOT_ACTIONABLE', `the code editor ${outline(editor)} did not take the text; it shows ${JSON.stringify(cut(shownText(editor), 100))}`, { maybe_executed: true });
 }
 

@@ -5,7 +5,7 @@ import { closestAcross } from '../dom';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { normalise } from '../text';
 import { stateOf } from './check';
-import { isCodeEditor, shownText } from './code-editor';
+import { CODE_EDITORS, codeInput, isCodeEditor, shownText } from './code-editor';
 import { editableText } from './editable';
 import { controlOf, editingHost } from './resolve';
 import { isSecret } from './value';
@@ -18,7 +18,7 @@ export function readValueOp(args: ElementArgs & { redact: boolean }, ctx: PageCo
   return onElement<Value>(args, ctx, {
     needs: { visible: false, enabled: false },
     // A label stands for its control; anything else is read as it is.
-    resolve: (el) => (closestAcross(el, 'label') || el.localName.includes('-') ? controlOf(el, CONTROL) : (editingHost(el) ?? el)),
+    resolve: (el) => codeInput(el) ?? (closestAcross(el, 'label') || el.localName.includes('-') ? controlOf(el, CONTROL) : (editingHost(el) ?? el)),
     act: ({ el }) => {
       const element = describe(el);
       if (args.redact && isSecret(el)) return { element, value: (el as HTMLInputElement).value === '' ? '' : '[redacted]' };
@@ -33,7 +33,7 @@ function valueOf(el: Element): Omit<Value, 'element'> {
     if (el.type === 'file') return { value: [...(el.files ?? [])].map((f) => f.name).join(', ') };
     return { value: el.value };
   }
-  if (isCodeEditor(el)) return { value: shownText(closestAcross(el, '.cm-editor, .CodeMirror, .monaco-editor, .ace_editor')!) };
+  if (isCodeEditor(el)) return { value: shownText(closestAcross(el, CODE_EDITORS)!) };
   if (el instanceof HTMLTextAreaElement || el instanceof HTMLOutputElement || el instanceof HTMLButtonElement) return { value: el.value };
   if (el instanceof HTMLSelectElement) {
     const chosen = [...el.selectedOptions].map((o) => ({ value: o.value, text: normalise(o.text) || o.label }));

@@ -1,16 +1,17 @@
 // set_value and clear: what a field holds is replaced, the page is told as after typing, and the result is read back.
 import type { PageContext } from '../context';
 import { cut, describe, outline, type ElementInfo } from '../describe';
+import { closestAcross } from '../dom';
 import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
 import { queued } from '../wait';
-import { isCodeEditor, writeCode } from './code-editor';
+import { CODE_EDITORS, codeInput, isCodeEditor, writeCode } from './code-editor';
 import { writeEditable } from './editable';
 import { choose } from './options';
 import { focus } from './pointer';
 import { controlOf, editingHost } from './resolve';
 
-export interface Filled { element: ElementInfo; value: string; shadow?: true; requested?: string; validation?: string }
+export interface Filled { element: ElementInfo; value: string; shadow?: true; requested?: string; validation?: string; note?: string }
 
 const NOT_TEXT = '[type=checkbox], [type=radio], [type=hidden], [type=button], [type=submit], [type=reset], [type=image], [type=file]';
 const FIELD = `input:not(${NOT_TEXT}), textarea, select, [contenteditable=""], [contenteditable=true i], [contenteditable=plaintext-only i]`;
@@ -18,8 +19,8 @@ const FIELD = `input:not(${NOT_TEXT}), textarea, select, [contenteditable=""], [
 export function valueOp(args: ElementArgs & { value: string }, ctx: PageContext): Promise<Filled | Beyond> {
   const { value } = args;
   return onElement<Filled>(args, ctx, {
-    needs: { editable: true },
-    resolve: (el) => editingHost(el) ?? controlOf(el, FIELD),
+    needs: { editable: true, seenBy: (el) => (isCodeEditor(el) ? closestAcross(el, CODE_EDITORS) : null) },
+    resolve: (el) => codeInput(el) ?? editingHost(el) ?? controlOf(el, FIELD),
     unfit: (el) => { refuse(el, value); return null; },
     async act(hit) {
       const { el } = hit;
@@ -33,7 +34,7 @@ export function valueOp(args: ElementArgs & { value: string }, ctx: PageContext)
 
 /** Says at once what no waiting can help with. */
 function refuse(el: Element, value: string): void {
-  if (el instanceof HTMLSelectElement || editingHost(el)) return;
+  if (el instanceof HTMLSelectElement || editingHost(el) || isCodeEditor(el)) return;
   if (el instanceof HTMLTextAreaElement) return checkLength(el, value);
   if (!(el instanceof HTMLInputElement)) throw new PageError('INVALID_PARAMS', `${outline(el)} takes no value: it is no input, textarea, select or editable element`);
   switch (el.type) {
