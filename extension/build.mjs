@@ -28,7 +28,7 @@ const build = hash.digest('hex').slice(0, 12);
 
 // The public key pins the extension's id to fdembngelboffhfimppaoglbmaphnhfm wherever the folder lies; the daemon pins that id.
 const key = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAtC9uNHuJjDq42GIpqaDXTrb8KQAFBGZsraIimCfhrrht3dOfpNjvHMp5/hD7olfHZEIFkrsQBgb5lyROue0DZTDSuC+jw6HKrMoA9X1YhJStUzkrAFZ2PttwTT9tVxC4ESatR2tQBBGlABNIvwH+BCa5owzhXS0wg6/lye10V6vvWiyIOsVkIAFx8h5qL/Xn3IHx8TseIvnu8pQ6C35zUF0P5/w+IDxDG3KGAPDORA/fwaq4CKSK8T/jq41EzpaswqysE22KdSzeKGRnIs/+fh7N5TKYKaGnoI/deYR+gBjdQJRWK8bBgFTrexrZtK+JR2MVmdK8HYF5p3nIwQ1DEwIDAQAB';
-const permissions = ['alarms', 'debugger', 'downloads', 'scripting', 'storage', 'tabGroups', 'tabs', 'userScripts', 'webNavigation'];
+const permissions = ['alarms', 'debugger', 'downloads', 'scripting', 'storage', 'tabGroups', 'tabs', 'userScripts', 'webNavigation', 'webRequest'];
 const icons = Object.fromEntries([16, 32, 48, 128].map((n) => [n, `icons/icon-${n}.png`]));
 const manifest = {
   manifest_version: 3,

@@ -19,7 +19,7 @@ const WORLD = 'bridged';
 let prepared: Promise<void> | undefined;
 
 /** A world's policy counts only for documents that have not made the world yet, so it is set before the first script. */
-async function prepareWorld(): Promise<void> {
+export async function prepareWorld(): Promise<void> {
   // Chrome leaves the whole API out while its switch is off, and puts it in as soon as the user turns it on.
   const { userScripts } = chrome as { userScripts?: typeof chrome.userScripts };
   if (typeof userScripts?.execute !== 'function') {
@@ -54,7 +54,7 @@ function evaluate(code: string): unknown {
 
 type Told = { ok: true; json?: string } | { ok: false; error: string } | { late: true };
 
-async function execute(call: Call, doc: Doc, code: string): Promise<unknown> {
+export async function execute(call: Call, doc: Doc, code: string): Promise<unknown> {
   // The code goes in as a string to an indirect eval: a syntax error is then thrown where it can be caught, and the code sees no
   // variable of ours.
   const source = `(async () => {

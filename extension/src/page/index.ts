@@ -5,8 +5,9 @@ import { actOps } from './act-ops';
 import { commonOps, parsed } from './common-ops';
 import type { PageContext, PageOp } from './context';
 import { PageError } from './error';
+import { waitOps } from './wait-ops';
 
-const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, commonOps, actOps);
+const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, commonOps, actOps, waitOps);
 
 /** What an operation comes to. executeScript swallows exceptions, so failures travel as data. */
 export type Outcome =

@@ -7,6 +7,7 @@ import type { Beyond, ElementArgs } from '../page/element';
 import type { Place, Probe } from '../page/locate/frames';
 import { findDocument, framesOf, type Doc, type Frame } from './document';
 import { callPage } from './page';
+import { documentOf, staleRef } from './refs';
 
 export interface ElementParams { target: Target; timeout?: number }
 
@@ -26,7 +27,8 @@ const PROBE_MS = 1500;
  * `worked` hears in which document that was.
  */
 export async function onElement<R extends object>(call: Call, tabId: number, op: string, params: ElementParams, more: object = {}, worked: (doc: Doc) => void = () => {}): Promise<InFrame<R>> {
-  const { by = 'css', value, index = 0, name } = params.target;
+  const { by = 'css', value = '', index = 0, name } = params.target;
+  if (by === 'ref') return onRef(call, tabId, op, { ...params, ref: value }, more, worked);
   const target: ElementArgs['target'] = { by, value, index, ...(name === undefined ? {} : { name }) };
   if (target.name !== undefined && target.by !== 'role') throw new BridgeError('INVALID_PARAMS', 'invalid params: target.name goes with by: "role"');
   let doc = await findDocument(call, tabId);
@@ -69,6 +71,22 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
   }
 }
 
+/** As onElement, for the one element that a ref means: in its own document, or nowhere. */
+async function onRef<R extends object>(call: Call, tabId: number, op: string, { ref, timeout = DEFAULT_TIMEOUT_MS }: { ref: string; timeout?: number }, more: object, worked: (doc: Doc) => void): Promise<InFrame<R>> {
+  const doc = await documentOf(call, tabId, ref);
+  const from = Date.now();
+  const until = Math.min(from + timeout, Math.max(from, call.deadline - ANSWER_MS));
+  const args: ElementArgs = { target: { by: 'ref', value: ref, index: 0 }, from, until, timeout, inFrame: true };
+  try {
+    const done = await ticking(doc, () => callPage<R>(call, tabId, op, { ...more, ...args }, { documentId: doc.documentId }));
+    worked(doc);
+    return doc.frameId === 0 ? done : { ...done, frame: doc.url };
+  } catch (e) {
+    if (isLeft(e) && !e.extra.maybe_executed && !call.signal.aborted) throw staleRef(ref, 'the page it was on is gone');
+    throw e;
+  }
+}
+
 /**
  * The document that follows one that was left before anything was done in it. A wait goes on there if the page was arriving when the
  * call came, or if it is the same site's; what another site's page happens to hold is not what was asked for.
@@ -91,7 +109,7 @@ const shown = (url: string) => (url.split(/[?#]/, 1)[0] ?? '').slice(0, 200);
  * A page in the background cannot wake itself more than once a second; the worker can. Nothing is sent to a page that answers at
  * once.
  */
-async function ticking<T>({ tabId, documentId }: Pick<Doc, 'tabId' | 'documentId'>, work: () => Promise<T>): Promise<T> {
+export async function ticking<T>({ tabId, documentId }: Pick<Doc, 'tabId' | 'documentId'>, work: () => Promise<T>, every = 100): Promise<T> {
   let busy = false;
   const timer = setInterval(() => {
     if (busy) return;
@@ -106,7 +124,7 @@ async function ticking<T>({ tabId, documentId }: Pick<Doc, 'tabId' | 'documentId
       },
       args: [Date.now() + 1000],
     }).then(() => { busy = false; }, () => { busy = false; });
-  }, 100);
+  }, every);
   try {
     return await work();
   } finally {

@@ -7,8 +7,9 @@ import { mayAsk } from './leaving';
 import { ownerOf } from './owners';
 import { callPage } from './page';
 import { restriction } from './restricted';
+import { watchTraffic, type Traffic } from './traffic';
 
-export type WaitUntil = 'none' | 'domcontentloaded' | 'load';
+export type WaitUntil = 'none' | 'domcontentloaded' | 'load' | 'network_idle';
 
 export interface Arrival {
   tab_id: number;
@@ -18,6 +19,8 @@ export interface Arrival {
   loaded: boolean;
   /** The HTTP status, where the page knows it. */
   status?: number;
+  /** With `network_idle`: whether the network came to rest, or only the patience to an end. */
+  idle?: boolean;
 }
 
 /** A page that is parsed but not loaded (a picture that never comes) is given this long before it is called arrived. */
@@ -30,6 +33,10 @@ const BEGIN_MS = 5000;
 const AFTER_COMMIT_MS = 20_000;
 /** A page that keeps sending on to the next is followed this many times. */
 const MAX_HOPS = 20;
+/** Who waits for nothing is still told of an address that fails at once. */
+const NOT_WAITING_MS = 1000;
+/** So long after its load event a page's network is waited for. */
+const IDLE_MS = 15_000;
 /** What is kept of the deadline for the last look at the page. */
 const REPORT_MS = 300;
 
@@ -59,11 +66,13 @@ export async function navigateBy(call: Call, tabId: number, begin: (watch: Navig
   const before = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null);
   const go = async () => {
     const watch = watchNavigation(call, tabId, before?.documentId);
+    const traffic = until === 'network_idle' ? watchTraffic(tabId) : undefined;
     try {
       call.acted();
       await begin(watch);
-      return await watch.arrival(until, wanted);
+      return await atRest(call, await watch.arrival(until, wanted), traffic);
     } finally {
+      traffic?.stop();
       watch.stop();
     }
   };
@@ -76,12 +85,23 @@ export async function navigateBy(call: Call, tabId: number, begin: (watch: Navig
 export async function navigateNew(call: Call, open: () => Promise<number>, url: string, until: WaitUntil = 'load'): Promise<Arrival> {
   // The first events of a new tab come before its id is known here.
   const watch = watchNavigation(call);
+  const traffic = until === 'network_idle' ? watchTraffic() : undefined;
   try {
-    watch.bind(await open());
-    return await watch.arrival(until, url);
+    const tabId = await open();
+    watch.bind(tabId);
+    traffic?.bind(tabId);
+    return await atRest(call, await watch.arrival(until, url), traffic);
   } finally {
+    traffic?.stop();
     watch.stop();
   }
+}
+
+/** Waits for the network too, where that was asked for, and looks once more where the tab is. */
+async function atRest(call: Call, arrival: Arrival, traffic: Traffic | undefined): Promise<Arrival> {
+  if (!traffic) return arrival;
+  const idle = await traffic.quiet(Math.max(0, remaining(call, IDLE_MS) - REPORT_MS), call.signal);
+  return { ...(await report(call, arrival.tab_id, arrival.loaded)), idle };
 }
 
 function refused(thrown: unknown, tabId: number): BridgeError {
@@ -97,6 +117,7 @@ type Outcome =
   | { kind: 'failed'; error: string }
   | { kind: 'stayed' }
   | { kind: 'closed' }
+  | { kind: 'under-way' }
   | { kind: 'time-up' };
 
 export interface NavigationWatch {
@@ -239,6 +260,7 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
         arm('aborted', aborted && !committed, ABORT_GRACE_MS, () => void stayed());
         arm('committed', committed && !parsed, AFTER_COMMIT_MS, () => done({ kind: 'parsed' }));
         arm('parsed', committed && parsed, AFTER_PARSED_MS, () => done({ kind: 'parsed' }));
+        arm('none', until === 'none' && begun && !aborted, NOT_WAITING_MS, () => done({ kind: 'under-way' }));
         arm('begin', !begun, BEGIN_MS, () => void noBeginning());
       };
       arm('deadline', true, Math.max(0, remaining(call) - REPORT_MS), () => done({ kind: 'time-up' }));
@@ -281,11 +303,16 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
             if (call.signal.aborted && call.deadline > Date.now()) throw new BridgeError('CANCELLED', 'cancelled');
             if (!committed && !arrived) throw new StillWaiting(`${shown(wanted)} did not answer in time; the tab is still waiting for it`);
             return report(call, tabId, false);
+          case 'under-way': {
+            const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+            if (!committed && tab) return { tab_id: tabId, url: tab.pendingUrl ?? wanted ?? tab.url ?? '', title: '', loaded: false };
+            return report(call, tabId, false);
+          }
           default: {
             const seen = hops;
             const arrival = await report(call, tabId, loaded || outcome.kind === 'same-document');
             // A page that sends on at once, by script or by meta refresh, has not arrived yet.
-            if (until === 'load' && followed < MAX_HOPS && (hops !== seen || (await goesOn(tabId, () => hops !== seen)))) continue;
+            if ((until === 'load' || until === 'network_idle') && followed < MAX_HOPS && (hops !== seen || (await goesOn(tabId, () => hops !== seen)))) continue;
             return arrival;
           }
         }

@@ -1,0 +1,131 @@
+// wait_for: waits until something has come true in a tab: an element, a text, an address, a load, a script's word.
+import type { Call, Handler } from '../call';
+import { remaining } from '../call';
+import { BridgeError } from '../errors';
+import type { WaitForParams, WaitForResult } from '../generated/methods';
+import type { Target } from '../page/locate/target';
+import { judge } from '../policy/policy';
+import { findDocument } from '../tabs/document';
+import { resolveTab } from '../tabs/resolve';
+import { watchTraffic } from '../tabs/traffic';
+import { bounded, period, Settling, waited, waitInPages, type Period } from '../tabs/waiting';
+import { execute, prepareWorld } from './run_script';
+
+const KINDS = ['target', 'text', 'url', 'load', 'script'] as const;
+const SCRIPT_MS = 100;
+
+export const handler: Handler<WaitForParams, WaitForResult> = async (params, call) => {
+  const given = KINDS.filter((kind) => params[kind] !== undefined);
+  if (given.length !== 1) throw new BridgeError('INVALID_PARAMS', `invalid params: one of ${KINDS.join(', ')} says what to wait for${given.length ? `; here are ${given.join(' and ')}` : ''}`);
+  if (params.state !== undefined && !params.target) throw new BridgeError('INVALID_PARAMS', 'invalid params: state goes with target');
+  const { id } = await resolveTab(params, call);
+  const time = period(call, params.timeout ?? 10_000);
+  if (params.target) {
+    const { state = 'visible' } = params;
+    const target = pageTarget(params.target);
+    await waitInPages(call, id, { target, state }, time, `${target.by} ${JSON.stringify(target.name ?? target.value.slice(0, 120))} ${state}`);
+  } else if (params.text !== undefined) await waitInPages(call, id, { text: params.text }, time, `the text ${JSON.stringify(params.text.slice(0, 120))}`);
+  else if (params.url !== undefined) await waitForAddress(call, id, params.url, time);
+  else if (params.script !== undefined) await waitForScript(call, id, params.script, time);
+  else if (params.load !== false) await waitForLoad(call, id, params.load === true || params.load === undefined ? 'load' : params.load, time);
+  const tab = await chrome.tabs.get(id).catch(() => undefined);
+  return { waited_ms: Date.now() - time.from, tab_id: id, url: tab?.url ?? '' };
+};
+
+function pageTarget({ by = 'css', value = '', index = 0, name }: NonNullable<WaitForParams['target']>): Target {
+  if (by === 'ref') throw new BridgeError('INVALID_PARAMS', 'invalid params: a ref means one element that is there; wait_for takes targets that can be looked for');
+  if (!value) throw new BridgeError('INVALID_PARAMS', 'invalid params: target.value is missing');
+  return { by, value, index, ...(name === undefined ? {} : { name }) };
+}
+
+/** The whole address, with query and fragment, holds the text; with a `*` in it, it is a pattern for the whole address. */
+function addressTest(wanted: string): (url: string) => boolean {
+  if (!wanted.includes('*')) return (url) => url.includes(wanted) || decoded(url).includes(wanted);
+  const pattern = new RegExp(`^${wanted.split(/\*+/).map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`, 's');
+  return (url) => pattern.test(url) || pattern.test(decoded(url)) || url.includes(wanted);
+}
+
+/** As a person reads it: 文 and not %E6%96%87. */
+function decoded(url: string): string {
+  try { return decodeURI(url); } catch { return url; }
+}
+
+async function waitForAddress(call: Call, tabId: number, wanted: string, time: Period): Promise<void> {
+  const matches = addressTest(wanted);
+  const wait = new Settling();
+  let at = '';
+  const seen = (url: string) => { at = url; if (matches(url)) wait.end(); };
+  bounded(call, tabId, wait, time, () => waited(`the tab did not come to an address with ${JSON.stringify(wanted.slice(0, 200))}; it is at ${at.slice(0, 300)}`, time));
+  const onMove = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
+    if (d.tabId === tabId && d.frameId === 0 && d.documentLifecycle !== 'prerender') seen(d.url);
+  };
+  const nav = chrome.webNavigation;
+  for (const event of [nav.onCommitted, nav.onHistoryStateUpdated, nav.onReferenceFragmentUpdated]) wait.listen(event, onMove);
+  wait.listen(chrome.tabs.onUpdated, (id: number, change: { url?: string }) => { if (id === tabId && change.url !== undefined) seen(change.url); });
+  const now = await chrome.tabs.get(tabId).catch(() => undefined);
+  if (now?.url !== undefined && !wait.done) seen(now.url);
+  await wait.promise;
+}
+
+async function waitForLoad(call: Call, tabId: number, until: 'domcontentloaded' | 'load' | 'network_idle', time: Period): Promise<void> {
+  const wait = new Settling();
+  const traffic = until === 'network_idle' ? watchTraffic(tabId) : undefined;
+  if (traffic) wait.onEnd(() => traffic.stop());
+  bounded(call, tabId, wait, time, () => waited(`the page in tab ${tabId} has not ${until === 'network_idle' ? 'come to rest' : 'loaded'}`, time));
+  const rest = new AbortController();
+  wait.onEnd(() => rest.abort());
+  let resting = false;
+  const arrived = () => {
+    if (!traffic) return wait.end();
+    if (resting) return;
+    resting = true;
+    void traffic.quiet(Math.max(0, time.until - Date.now()), rest.signal).then((quiet) => { if (quiet) wait.end(); });
+  };
+  const look = async () => {
+    const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+    if (wait.done || !tab || tab.pendingUrl) return;
+    if (tab.status === 'complete') return arrived();
+    if (until !== 'domcontentloaded') return;
+    const doc = await findDocument(call, tabId).catch(() => undefined);
+    if (!doc || wait.done) return;
+    const [ready] = await chrome.scripting.executeScript({
+      target: { tabId, documentIds: [doc.documentId] }, injectImmediately: true, func: () => document.readyState,
+    }).catch(() => []);
+    if (ready && ready.result !== 'loading') arrived();
+  };
+  const onEvent = (d: { tabId: number; frameId: number }) => { if (d.tabId === tabId && d.frameId === 0) void look(); };
+  wait.listen(chrome.webNavigation.onDOMContentLoaded, onEvent);
+  wait.listen(chrome.webNavigation.onCompleted, onEvent);
+  wait.listen(chrome.tabs.onUpdated, (id: number, change: { status?: string }) => { if (id === tabId && change.status !== undefined) void look(); });
+  void look();
+  await wait.promise;
+}
+
+/** Runs the script again and again until it gives something true. An error in it is a "not yet", as long as it can be read at all. */
+async function waitForScript(call: Call, tabId: number, script: string, time: Period): Promise<void> {
+  judge('run_script', 'write', {});
+  await prepareWorld();
+  for (;;) {
+    let last: string;
+    const began = Date.now();
+    // One that itself waits must not outlive the wait.
+    const asking: Call = { ...call, deadline: Math.max(began + 50, time.until), acted: () => {} };
+    try {
+      const doc = await findDocument(asking, tabId);
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const late = new Promise<null>((r) => { timer = setTimeout(r, Math.max(50, time.until - Date.now()), null); });
+      const value = await Promise.race([execute(asking, doc, script), late]).finally(() => clearTimeout(timer));
+      if (value) return;
+      last = `it gave ${value === undefined ? 'undefined' : JSON.stringify(value)}`;
+    } catch (e) {
+      if (!(e instanceof BridgeError) || call.signal.aborted) throw e;
+      if (e.code === 'SCRIPT_ERROR' && /^SyntaxError/.test(e.message)) throw e;
+      // The page that it ran in was left: the next one may say yes.
+      if (!['SCRIPT_ERROR', 'NAVIGATION_FAILED', 'RESTRICTED_PAGE', 'TIMEOUT'].includes(e.code)) throw e;
+      last = e.message;
+    }
+    const left = Math.min(time.until - Date.now(), remaining(call));
+    if (left <= 0) throw waited(`the script did not come true: ${last}`, time);
+    await new Promise((r) => setTimeout(r, Math.min(left, Math.max(SCRIPT_MS, (Date.now() - began) * 2))));
+  }
+}
