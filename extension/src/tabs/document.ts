@@ -37,6 +37,9 @@ export async function findDocument(call: Call, tabId: number, where: Where = {})
     if (coming && !restriction(coming) && tab.status === 'loading') {
       if (await firstCommit(call, tabId)) continue;
     }
+    // The page may have arrived between the two looks.
+    const arrived = await frameDetails(tabId, where);
+    if (arrived && arrived.documentId !== frame?.documentId) continue;
     const url = frame?.url ?? tab.url ?? '';
     throw restricted(tabId, url, frame?.errorOccurred ? 'it shows an error page of the browser' : (restriction(url) ?? 'it has no page yet'));
   }
