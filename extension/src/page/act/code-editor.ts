@@ -41,7 +41,7 @@ export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, 
   keyEvent(el, 'keydown', 'a', chord);
   keyEvent(el, 'keyup', 'a', chord);
   await queued(2);
-  let taken = false;
+  let taken: boolean;
   if (text === '') {
     taken = !keyEvent(el, 'keydown', 'Backspace', NO_MODIFIERS);
     keyEvent(el, 'keyup', 'Backspace', NO_MODIFIERS);
