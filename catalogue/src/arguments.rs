@@ -65,14 +65,14 @@ pub fn arguments(method: &Method, args: &[String], stdin: Stdin<'_>) -> Result<M
     Ok(params)
 }
 
-/// A target in its short form: plain text is CSS, `text=…`, `xpath=…`, `label=…`, `css=…` say otherwise,
+/// A target in its short form: plain text is CSS, `text=…`, `xpath=…`, `label=…`, `ref=…`, `css=…` say otherwise,
 /// `role=button[Save]` gives a role and an accessible name, and `{…}` is the target as JSON.
 pub fn parse_target(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return serde_json::from_str(text).map_err(|e| format!("`{text}` is no JSON object: {e}"));
     }
     let (by, value) = match text.split_once('=') {
-        Some((by @ ("css" | "text" | "xpath" | "label" | "role"), value)) => (by, value),
+        Some((by @ ("css" | "text" | "xpath" | "label" | "role" | "ref"), value)) => (by, value),
         _ => ("css", text),
     };
     if by != "role" {
@@ -123,6 +123,9 @@ fn convert(parameter: Parameter<'_>, at: &str, text: &str) -> Result<Value, Stri
     if parameter.name == "target" {
         return parse_target(text);
     }
+    if parameter.schema.one_of.iter().any(is_target) {
+        return point(text).map_or_else(|| parse_target(text), Ok);
+    }
     match parameter.schema.kind {
         Some(Kind::String) => Ok(json!(text)),
         Some(Kind::Integer) => whole(at, text).map(|n| json!(n)),
@@ -144,6 +147,19 @@ fn convert(parameter: Parameter<'_>, at: &str, text: &str) -> Result<Value, Stri
         },
         Some(Kind::Null) | None => Ok(serde_json::from_str(text).unwrap_or_else(|_| json!(text))),
     }
+}
+
+/// Whether a schema is that of a target: what is dragged may be one, or a point.
+fn is_target(schema: &Schema) -> bool {
+    schema.reference.as_deref() == Some("#/defs/target")
+        || schema.properties.iter().any(|(name, _)| name == "by")
+}
+
+/// A point as `120,340`.
+fn point(text: &str) -> Option<Value> {
+    let (x, y) = text.split_once(',')?;
+    let number = |part: &str| part.trim().parse::<f64>().ok().filter(|n| n.is_finite()).map(tidy);
+    Some(json!({ "x": number(x)?, "y": number(y)? }))
 }
 
 fn list(schema: &Schema, at: &str, text: &str) -> Result<Value, String> {

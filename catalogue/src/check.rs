@@ -88,6 +88,12 @@ fn fields_fit(at: &str, fields: &Map<String, Value>, schema: &Schema) -> Result<
     if let Some(missing) = schema.required.iter().find(|name| fields.get(*name).is_none_or(Value::is_null)) {
         return Err(format!("{at}: {missing} is missing"));
     }
+    // A target has a value, or a ref alone: said here, as a schema of alternatives would cost every reader more.
+    let knows = |name: &str| schema.properties.iter().any(|(known, _)| known == name);
+    let given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
+    if knows("ref") && knows("value") && !given("ref") && !given("value") {
+        return Err(format!("{at}: value is missing"));
+    }
     for (name, value) in fields {
         let at = format!("{at}.{name}");
         match (schema.properties.iter().find(|(known, _)| known == name), &schema.additional_properties) {

@@ -12,6 +12,18 @@ fn typed(method: &str, line: &[&str]) -> Result<Value, String> {
 }
 
 #[test]
+fn what_is_dragged_is_a_target_or_a_point() {
+    assert_eq!(
+        typed("drag", &["text=Card", "120,40.5"]),
+        Ok(json!({"from": {"by": "text", "value": "Card"}, "to": {"x": 120, "y": 40.5}}))
+    );
+    assert_eq!(
+        typed("drag", &["#a", "#b"]),
+        Ok(json!({"from": {"by": "css", "value": "#a"}, "to": {"by": "css", "value": "#b"}}))
+    );
+}
+
+#[test]
 fn a_plain_word_is_a_css_target() {
     assert_eq!(typed("click", &["#go"]), Ok(json!({"target": {"by": "css", "value": "#go"}})));
     assert_eq!(
@@ -24,6 +36,7 @@ fn a_plain_word_is_a_css_target() {
 fn prefixes_name_the_other_ways_to_find_an_element() {
     assert_eq!(parse_target("text=Sign in"), Ok(json!({"by": "text", "value": "Sign in"})));
     assert_eq!(parse_target("xpath=//a[1]"), Ok(json!({"by": "xpath", "value": "//a[1]"})));
+    assert_eq!(parse_target("ref=backend-12"), Ok(json!({"by": "ref", "value": "backend-12"})));
     assert_eq!(parse_target("label=City"), Ok(json!({"by": "label", "value": "City"})));
     assert_eq!(parse_target("role=button"), Ok(json!({"by": "role", "value": "button"})));
     assert_eq!(

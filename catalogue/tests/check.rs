@@ -27,17 +27,18 @@ fn what_is_missing_or_of_the_wrong_kind_is_named() {
     assert!(checked("click", json!({})).unwrap_err().starts_with("target is missing: "));
     assert!(checked("click", json!({"target": null})).unwrap_err().starts_with("target is missing: "));
     assert_eq!(checked("click", json!({"target": {}})), Err("target: value is missing".into()));
+    assert_eq!(checked("click", json!({"target": {"ref": "backend-12"}})), Ok(()));
     assert_eq!(
         checked("click", json!({"target": "#a"})),
         Err("target: expected an object, got \"#a\"".into())
     );
     assert_eq!(
         checked("click", json!({"target": {"by": "smell", "value": "x"}})),
-        Err("target.by: expected one of css, text, xpath, role, label, got \"smell\"".into())
+        Err("target.by: expected one of css, text, xpath, role, label, ref, got \"smell\"".into())
     );
     assert_eq!(
         checked("click", json!({"target": {"value": "x", "nth": 1}})),
-        Err("target.nth: no such field (there are by, value, index, name)".into())
+        Err("target.nth: no such field (there are by, value, index, name, ref)".into())
     );
     assert_eq!(
         checked("click", json!({"target": {"value": ""}})),

@@ -34,7 +34,8 @@ function check(value: unknown, schema: Schema, defs: Defs, path: string, top = f
     const def = defs[schema.$ref.replace(/^#\/defs\//, '')];
     if (!def) throw new BridgeError('INTERNAL_ERROR', `the catalogue lacks ${schema.$ref}`);
     // Keywords beside a $ref (a default of its own) add to the definition.
-    return check(value, { ...def, ...schema, $ref: undefined }, defs, path);
+    const checked = check(value, { ...def, ...schema, $ref: undefined }, defs, path);
+    return schema.$ref === '#/defs/target' ? wholeTarget(checked as Record<string, unknown>, path) : checked;
   }
   if (schema.oneOf) return oneOf(value, schema.oneOf, defs, path);
   if (schema.enum && !schema.enum.includes(value)) throw invalid(path, `must be one of ${schema.enum.map((v) => JSON.stringify(v)).join(', ')}`);
@@ -56,6 +57,17 @@ function check(value: unknown, schema: Schema, defs: Defs, path: string, top = f
   }
   if (value !== null && typeof value === 'object') return object(value as Record<string, unknown>, schema, defs, path, top);
   return value;
+}
+
+/** A target in its long form: {"ref": …} alone stands for by: "ref". */
+function wholeTarget(target: Record<string, unknown>, path: string): Record<string, unknown> {
+  const { ref, ...rest } = target;
+  if (ref === undefined) {
+    if (target.value === undefined) throw invalid(`${path}.value`, 'is missing');
+    return rest;
+  }
+  if (target.value !== undefined && target.value !== ref) throw invalid(`${path}.ref`, 'stands alone: value must not come with it');
+  return { ...rest, by: 'ref', value: ref };
 }
 
 function object(value: Record<string, unknown>, schema: Schema, defs: Defs, path: string, top: boolean): Record<string, unknown> {

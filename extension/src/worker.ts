@@ -4,15 +4,19 @@ import { startBadge } from './connection/badge';
 import { startConnection } from './connection/connection';
 import { link, onLink } from './connection/link';
 import { watchDebugger } from './debugger/attach';
+import { watchWatchful } from './debugger/watchful';
 import { servePopup } from './popup/serve';
 import { setPolicy } from './policy/policy';
 import { methodNames, onFrame, onLost } from './router';
 import { watchPages } from './tabs/guard';
 import { watchOwners } from './tabs/owners';
+import { watchRefs } from './tabs/refs';
 
 watchOwners();
 watchPages();
 watchDebugger();
+watchWatchful();
+watchRefs();
 let acknowledged = link.ack;
 onLink(({ ack }) => {
   if (ack === acknowledged) return;

@@ -131,3 +131,8 @@ export const told = (dialog: Dialog | undefined) => (dialog ? { dialog: { type: 
 export function refuseDialog(tabId: number, dialog: Dialog | undefined): void {
   if (dialog) throw dialogOpen(tabId, dialog);
 }
+
+/** The size of the tab's view, which points must lie in. */
+export function viewOf(call: Call, tabId: number): Promise<{ width: number; height: number }> {
+  return callPage(call, tabId, 'viewport', null);
+}

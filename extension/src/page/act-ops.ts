@@ -1,16 +1,25 @@
 // The operations that find and change elements.
+import { aimedOp, aimOp, aimPointOp, framePointOp } from './act/aim';
 import { checkOp } from './act/check';
 import { clickAtOp, clickOp } from './act/click';
 import { selectOp } from './act/options';
 import { pressHereOp, pressOp } from './act/press';
 import { readValueOp } from './act/read-value';
 import { scrollElementOp, scrollWindowOp } from './act/scroll';
+import { focusStateOp, focusTypingOp } from './act/typing';
 import { valueOp } from './act/value';
 import type { PageOp } from './context';
 import { framePlaceOp, probeOp } from './locate/frames';
+import { snapshotOp } from './snapshot/snapshot';
 import { tick } from './wait';
 
 export const actOps: Record<string, PageOp> = {
+  aim: aimOp,
+  aimed: aimedOp,
+  aim_point: aimPointOp,
+  frame_point: framePointOp,
+  focus_state: focusStateOp,
+  focus_typing: focusTypingOp,
   click: clickOp,
   click_at: clickAtOp,
   check: checkOp,
@@ -22,6 +31,7 @@ export const actOps: Record<string, PageOp> = {
   set_value: valueOp,
   read_value: readValueOp,
   probe: probeOp,
+  snapshot: snapshotOp,
   frame_place: framePlaceOp,
   tick,
 };

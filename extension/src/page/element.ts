@@ -103,7 +103,8 @@ function lookFor<R extends object>(args: ElementArgs, plan: Plan<R>, attempt: At
   if (unfit) { why.reason = unfit; return { is: 'blocked' }; }
   const dress = <T extends object>(result: T) => (found.shadow || el.getRootNode() instanceof ShadowRoot ? { ...result, shadow: true as const } : result);
   const again = () => {
-    const now = find(target, deep).elements[target.index];
+    // A ref means this one element and never a successor.
+    const now = target.by === 'ref' ? (first.isConnected ? first : undefined) : find(target, deep).elements[target.index];
     return now ? (plan.resolve ? plan.resolve(now) : now) : null;
   };
   return { is: 'ready', hit: { el, point: state.point, at: state.at, again, dress } };

@@ -58,6 +58,16 @@ const baseTarget = () => document.querySelector('base[target]')?.getAttribute('t
 
 /** Keeps what the click leads to in this tab while `act` runs; the page's own attributes are as before afterwards. */
 export function inThisTab<T>(el: Element, act: () => T): T {
+  const restore = keepInThisTab(el);
+  try {
+    return act();
+  } finally {
+    restore();
+  }
+}
+
+/** Makes a click on the element lead on in this tab until the given function is called. */
+export function keepInThisTab(el: Element): () => void {
   const base = baseTarget();
   const changed: { el: Element; name: string; before: string | null }[] = [];
   const keep = (on: Element, name: string, effective: string) => {
@@ -73,11 +83,9 @@ export function inThisTab<T>(el: Element, act: () => T): T {
     if (button.hasAttribute('formtarget')) keep(button, 'formtarget', button.getAttribute('formtarget')!);
     else keep(form, 'target', form.getAttribute('target') ?? base);
   }
-  try {
-    return act();
-  } finally {
+  return () => {
     for (const { el: on, name, before } of changed) {
       if (before === null) on.removeAttribute(name); else on.setAttribute(name, before);
     }
-  }
+  };
 }

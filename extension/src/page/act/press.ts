@@ -30,7 +30,7 @@ export function pressOp(args: ElementArgs & KeyArgs, ctx: PageContext): Promise<
 }
 
 /** A script's focus leaves the caret at the start of a field that had none yet; who types goes on at the end. */
-function focusAtEnd(el: Element): void {
+export function focusAtEnd(el: Element): void {
   focus(el);
   if (focused() !== el) return;
   if (el instanceof HTMLTextAreaElement || (el instanceof HTMLInputElement && el.selectionStart !== null)) {

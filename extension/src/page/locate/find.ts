@@ -3,6 +3,7 @@
 // Every way of looking ranks what it finds (an exact text before one that contains it); only the best rank that is there
 // counts, so that `index` counts among equals. Ranks from LENIENT on go beyond what protocol v1 would have found.
 import { shadowRoots } from '../dom';
+import { elementOf } from '../snapshot/refs';
 import { byLabel } from './label';
 import { byRole } from './role';
 import { invalid, type Target } from './target';
@@ -27,6 +28,8 @@ export function findIn(root: Root, target: Target, lenient: boolean): Matches {
     case 'text': return byText(root, target.value, lenient);
     case 'role': return byRole(root, target.value, target.name, lenient);
     case 'label': return byLabel(root, target.value, lenient);
+    // One element of the whole document, wherever it is: see `find`.
+    case 'ref': return NOTHING;
   }
 }
 
@@ -34,6 +37,10 @@ export interface Found extends Matches { shadow: boolean }
 
 /** The light DOM's matches, or, if it has none and `deep` is set, those in shadow roots. */
 export function find(target: Target, deep: boolean): Found {
+  if (target.by === 'ref') {
+    const el = elementOf(target.value);
+    return { elements: [el], rank: 0, shadow: el.getRootNode() instanceof ShadowRoot };
+  }
   const light = findIn(document, target, false);
   if (light.elements.length) return { ...light, shadow: false };
   if (!deep) return { ...NOTHING, shadow: false };

@@ -1,7 +1,7 @@
 // What a client's target means: one way of looking for elements, checked before anything is searched.
 import { PageError } from '../error';
 
-export type By = 'css' | 'text' | 'xpath' | 'role' | 'label';
+export type By = 'css' | 'text' | 'xpath' | 'role' | 'label' | 'ref';
 
 export interface Target {
   by: By;

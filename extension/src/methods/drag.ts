@@ -1,0 +1,79 @@
+// drag: something is picked up, carried and dropped; HTML5 drag and drop where the page starts one, else plain pointer events.
+import type { Call, Handler } from '../call';
+import { onDebuggerEvent, type Send } from '../debugger/attach';
+import { checkPoint, move, press, release, untilDialog, type Point } from '../debugger/input';
+import { aimAt, told, trusted, viewOf, whereNow, type Aimed } from '../debugger/trusted';
+import type { DragParams, DragResult, Target } from '../generated/methods';
+import { resolveTab } from '../tabs/resolve';
+
+type End = DragParams['from'];
+const isPoint = (end: End): end is Point => 'x' in end;
+
+const STEPS = 8;
+/** How long the browser may take to tell that the page has started a drag. */
+const STARTED_MS = 150;
+const LEFT = { button: 'left', clickCount: 1, modifiers: 0 } as const;
+
+export const handler: Handler<DragParams, DragResult> = async ({ from, to, timeout, ...params }, call) => {
+  const { id } = await resolveTab(params, call);
+  return trusted(call, id, async (send) => {
+    // The goal first: if it is not there, nothing is picked up.
+    const goal = await find(call, id, to, timeout);
+    const start = await find(call, id, from, timeout);
+    call.acted();
+    let kind: DragResult['kind'] = 'pointer';
+    const dialog = await untilDialog(id, async () => { kind = await carry(call, id, send, start, goal); });
+    return { element: start.aimed?.element, to: goal.aimed?.element, kind, tab_id: id, ...told(dialog) };
+  });
+};
+
+interface Place { at: Point; aimed?: Aimed }
+
+async function find(call: Call, tabId: number, end: End, timeout: number | undefined): Promise<Place> {
+  if (isPoint(end)) {
+    checkPoint(end, await viewOf(call, tabId));
+    return { at: end };
+  }
+  const aimed = await aimAt(call, tabId, { target: end as Target, timeout }, {});
+  return { at: aimed.at, aimed };
+}
+
+async function carry(call: Call, tabId: number, send: Send, start: Place, goal: Place): Promise<DragResult['kind']> {
+  let data: object | undefined;
+  let heard = () => {};
+  const stop = onDebuggerEvent(tabId, (method, params) => {
+    if (method !== 'Input.dragIntercepted') return;
+    data = params.data as object;
+    heard();
+  });
+  const from = start.at;
+  let at = from;
+  try {
+    await send('Input.setInterceptDrags', { enabled: true });
+    await move(send, from);
+    await press(send, from, LEFT);
+    // A drag begins when the pointer has gone some pixels with the button held.
+    for (const d of [3, 6, 9]) await move(send, at = { x: from.x + d, y: from.y + d }, 0, 'left');
+    if (!data) await Promise.race([new Promise<void>((r) => { heard = r; }), new Promise((r) => setTimeout(r, STARTED_MS))]);
+    // Picking it up may have moved what is around it.
+    const to = goal.aimed ? await whereNow(call, goal.aimed) : goal.at;
+    if (data) await drop(send, data, at, to);
+    else for (let i = 1; i <= STEPS; i++) await move(send, between(at, to, i / STEPS), 0, 'left');
+    if (!data) await move(send, to, 0, 'left');
+    await release(send, to, LEFT);
+    return data ? 'html5' : 'pointer';
+  } finally {
+    stop();
+    void send('Input.setInterceptDrags', { enabled: false }).catch(() => {});
+  }
+}
+
+async function drop(send: Send, data: object, from: Point, to: Point): Promise<void> {
+  const event = (type: string, at: Point) => send('Input.dispatchDragEvent', { type, x: at.x, y: at.y, data });
+  await event('dragEnter', from);
+  for (let i = 1; i <= STEPS; i++) await event('dragOver', between(from, to, i / STEPS));
+  await event('dragOver', to);
+  await event('drop', to);
+}
+
+const between = (a: Point, b: Point, part: number): Point => ({ x: a.x + (b.x - a.x) * part, y: a.y + (b.y - a.y) * part });

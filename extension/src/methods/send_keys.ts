@@ -1,0 +1,25 @@
+// send_keys: key strokes and shortcuts, one after the other, where the focus is.
+import type { Handler } from '../call';
+import { untilDialog } from '../debugger/input';
+import { os, parseKeys } from '../debugger/keys';
+import { told, trusted } from '../debugger/trusted';
+import { strike } from '../debugger/typing';
+import type { SendKeysParams, SendKeysResult } from '../generated/methods';
+import { watchEffects } from '../tabs/effects';
+import { resolveTab } from '../tabs/resolve';
+
+export const handler: Handler<SendKeysParams, SendKeysResult> = async ({ keys, ...params }, call) => {
+  const strokes = parseKeys(keys, await os());
+  const { id } = await resolveTab(params, call);
+  const effects = watchEffects(call, id);
+  try {
+    const dialog = await trusted(call, id, (send) => {
+      call.acted();
+      return untilDialog(id, () => strike(send, strokes));
+    });
+    const leads = strokes.some((s) => s.key === 'Enter');
+    return { keys: strokes.map((s) => s.label), tab_id: id, ...told(dialog), ...(dialog ? {} : await effects.seen(leads)) };
+  } finally {
+    effects.stop();
+  }
+};

@@ -1,0 +1,164 @@
+// Aiming for trusted input: the browser's own events go to a point, not to an element. So the page finds the element, waits until it
+// can take the act, says where it is, and watches that what arrives there really arrives at this element.
+import { stateOf, Attempt, takes, type Point } from '../actionable';
+import type { PageContext } from '../context';
+import { describe, outline, type ElementInfo } from '../describe';
+import { elementAt, shadowRoots } from '../dom';
+import { onElement, type Beyond, type ElementArgs } from '../element';
+import { PageError } from '../error';
+import { frameIndex } from './click';
+import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
+
+export interface AimArgs {
+  /** Keep a press from what is not the element: if the page moved, nothing is pressed at all. */
+  press?: boolean;
+  /** A link leads on in this tab, even if it asks for another. */
+  stay?: boolean;
+}
+
+export interface Aim {
+  /** The name of this aim, for `aimed` and `aim_point`. */
+  aim: number;
+  /** In the view of this document. */
+  point: Point;
+  element: ElementInfo;
+  shadow?: true;
+  leads?: true;
+}
+
+/** What came of it. */
+export interface Verdict {
+  /** Whether a press arrived, at the element or (kept away from it) at something else; absent if none arrived. */
+  pressed?: boolean;
+  /** Whether the pointer was over the element when it last moved. */
+  over?: boolean;
+  /** What got in the way. */
+  instead?: string;
+}
+
+interface Watch extends Verdict { el: Element; stop(): void }
+const watches = new Map<number, Watch>();
+let counter = 0;
+
+const PRESSES = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
+const MOVES = ['pointermove', 'mousemove'];
+/** A watch that nobody asks about any more. */
+const FORGOTTEN_MS = 60_000;
+
+export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Aim | Beyond> {
+  return onElement<Aim>(args, ctx, {
+    needs: { hit: true },
+    unfit: (el) => (el instanceof HTMLOptionElement ? 'it is an option of a list that the browser draws: use select_option' : null),
+    act: ({ el, at, point }) => {
+      const link = linkOf(at);
+      const leads = (link && leadsAway(link.href)) || submitterOf(at) ? { leads: true as const } : {};
+      return { aim: watch(el, args), point, element: describe(el), ...leads };
+    },
+  });
+}
+
+function watch(el: Element, { press = false, stay = false }: AimArgs): number {
+  const id = ++counter;
+  const onPress = (e: Event) => {
+    if (!e.isTrusted || !(e instanceof MouseEvent)) return;
+    if (e.type === 'pointerdown' || (e.type === 'mousedown' && w.pressed === undefined)) {
+      const point = { x: e.clientX, y: e.clientY };
+      w.pressed = el.isConnected && takes(el, point);
+      if (!w.pressed) w.instead = outline(elementAt(point.x, point.y) ?? document.documentElement);
+    }
+    if (press && w.pressed !== true) {
+      e.preventDefault();
+      e.stopImmediatePropagation();
+    } else if (stay && e.type === 'click' && e.target instanceof Element) {
+      const restore = keepInThisTab(elementAt(e.clientX, e.clientY) ?? e.target);
+      // The browser follows the link when all listeners are through.
+      setTimeout(restore, 0);
+    }
+  };
+  const onMove = (e: Event) => {
+    if (!e.isTrusted || !(e instanceof MouseEvent)) return;
+    const point = { x: e.clientX, y: e.clientY };
+    w.over = el.isConnected && takes(el, point);
+    w.instead = w.over ? undefined : outline(elementAt(point.x, point.y) ?? document.documentElement);
+  };
+  const options = { capture: true, passive: false };
+  for (const type of PRESSES) addEventListener(type, onPress, options);
+  for (const type of MOVES) addEventListener(type, onMove, options);
+  const timer = setTimeout(() => w.stop(), FORGOTTEN_MS);
+  const w: Watch = {
+    el,
+    stop() {
+      clearTimeout(timer);
+      watches.delete(id);
+      for (const type of PRESSES) removeEventListener(type, onPress, options);
+      for (const type of MOVES) removeEventListener(type, onMove, options);
+    },
+  };
+  watches.set(id, w);
+  return id;
+}
+
+/** What has come of an aim; `end` stops watching. */
+export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
+  const w = watches.get(aim);
+  if (!w) return {};
+  if (end) w.stop();
+  const { pressed, over, instead } = w;
+  return { pressed, over, instead };
+}
+
+/** Where the element of an aim is now, scrolled into view if it was not. */
+export function aimPointOp({ aim }: { aim: number }): Point {
+  const w = watches.get(aim);
+  if (!w?.el.isConnected) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the page took the element away meanwhile');
+  const attempt = new Attempt();
+  for (let i = 0; i < 8; i++) {
+    const state = stateOf(w.el, { hit: true }, attempt);
+    if (state.is === 'ready') return state.point;
+    if (state.is === 'blocked') break;
+  }
+  // What is being dragged may lie over it; the middle of what is in view is good enough then.
+  const r = w.el.getBoundingClientRect();
+  const middle = (from: number, to: number, room: number) => (Math.max(from, 0) + Math.min(to, room)) / 2;
+  return { x: middle(r.left, r.right, innerWidth), y: middle(r.top, r.bottom, innerHeight) };
+}
+
+// ---- From a frame's view to that of the page around it ----
+
+export interface FramePoint { point: Point; cover?: string }
+
+/** Where a point of a child frame's view is in this one's, and whether the frame can be seen there. */
+export function framePointOp({ index, url, point }: { index: number; url: string; point: Point }): FramePoint {
+  const frame = frameElement(index, url);
+  if (!frame) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the frame that holds the element cannot be found in the page around it');
+  const at = fromFrame(frame, point);
+  const seen = elementAt(at.x, at.y);
+  return seen === frame ? { point: at } : { point: at, cover: seen ? outline(seen) : 'nothing: it is outside of the view' };
+}
+
+/** The offset and scale of a frame's content, also where a transform shrinks it. */
+export function fromFrame(frame: HTMLElement, { x, y }: Point): Point {
+  const box = frame.getBoundingClientRect();
+  const style = getComputedStyle(frame);
+  const scaleX = frame.offsetWidth ? box.width / frame.offsetWidth : 1;
+  const scaleY = frame.offsetHeight ? box.height / frame.offsetHeight : 1;
+  return {
+    x: box.x + (frame.clientLeft + parseFloat(style.paddingLeft) + x) * scaleX,
+    y: box.y + (frame.clientTop + parseFloat(style.paddingTop) + y) * scaleY,
+  };
+}
+
+type FrameElement = HTMLIFrameElement;
+
+/** The element that shows a child frame. Frames in shadow trees are not counted by the window: those are told by their address. */
+export function frameElement(index: number, url: string): FrameElement | null {
+  const inTree = (root: ParentNode) => [...root.querySelectorAll<FrameElement>('iframe, frame, object')];
+  if (index >= 0) {
+    for (const root of [document, ...shadowRoots(document)]) for (const el of inTree(root)) if (frameIndex(el) === index) return el;
+    return null;
+  }
+  const hidden = shadowRoots(document).flatMap(inTree).filter((el) => frameIndex(el) < 0);
+  if (hidden.length === 1) return hidden[0]!;
+  const named = hidden.filter((el) => el.src === url);
+  return named.length === 1 ? named[0]! : null;
+}
