@@ -10,9 +10,11 @@ import { setPolicy } from './policy/policy';
 import { methodNames, onFrame, onLost } from './router';
 import { watchPages } from './tabs/guard';
 import { watchOwners } from './tabs/owners';
+import { watchSessions } from './tabs/sessions';
 import { watchRefs } from './tabs/refs';
 
 watchOwners();
+watchSessions();
 watchPages();
 watchDebugger();
 watchWatchful();

@@ -1,6 +1,7 @@
 // Who the extension obeys: only a daemon that has proved that it holds the key; and how it comes back after a loss.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import net from 'node:net';
 import { after, before, test } from 'node:test';
 import { writePairing } from './harness/daemon.mjs';
 import { start } from './harness/start.mjs';
@@ -80,4 +81,16 @@ test('a key file that is rewritten counts at the next connect, without a reload'
   writePairing(b.extension, { url: hub().url, key_id: 'k-second00', key: key.toString('base64url'), browser_id: null });
   await until('connected with the new key', () => hub().connected(), 40_000);
   assert.equal(hub().hellos.at(-1).key_id, 'k-second00');
+});
+
+test('a port that takes the connection and says nothing at all is a liar too', async () => {
+  const { port } = b.daemon;
+  await b.daemon.stop();
+  const sockets = new Set();
+  const mute = net.createServer((s) => { sockets.add(s); s.on('error', () => {}); });
+  await new Promise((r) => mute.listen(port, '127.0.0.1', r));
+  await until('the badge warns', async () => (await badge())[0] === '!', 40_000);
+  for (const s of sockets) s.destroy();
+  await new Promise((r) => mute.close(r));
+  await b.daemon.restart({});
 });

@@ -12,7 +12,7 @@ import { isUp, link, setLink, type Acknowledged } from './link';
 const PROOF_MS = 5000;
 const PING_MS = 20_000;
 const PONG_MS = 15_000;
-const BACKOFF_MS = [250, 500, 1000, 2000, 4000, 8000];
+const BACKOFF_MS = [250, 500, 1000, 2000, 3000, 4000];
 /** After being told off (replaced, not allowed, not the daemon): as often as the alarm, and at once when the popup asks. */
 const TOLD_OFF_MS = 25_000;
 
@@ -83,9 +83,11 @@ async function open(): Promise<void> {
   let foreign = false;
   const notTheDaemon = () => {
     if (step === 'up') return;
-    foreign = step !== 'opening';
+    // Also while still opening: a port on which nobody listens refuses at once.
+    foreign = true;
     ws.close(4004, 'daemon not proven');
-    if (!foreign) ended(0);
+    // Not only when the other side agrees to the close: whoever does not prove itself may not answer that either.
+    ended(4004);
   };
   const timer = setTimeout(notTheDaemon, PROOF_MS);
   let over = false;
@@ -96,7 +98,8 @@ async function open(): Promise<void> {
     if (socket === ws) socket = undefined;
     ping = undefined;
     if (step === 'up') serve.lost(mine);
-    closed({ code, foreign, refusal, wasUp: step === 'up', address: pairing.address });
+    // A slow farewell of an old connection says nothing about the one that was made since.
+    if (mine === generation) closed({ code, foreign, refusal, wasUp: step === 'up', address: pairing.address });
   };
 
   ws.onopen = () => {
@@ -187,7 +190,7 @@ function closed({ code, foreign, refusal, wasUp, address }: Closed): void {
   }
   setLink({ state: 'down', detail: text });
   if (wasUp) failures = 0;
-  const pause = BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)] ?? 8000;
+  const pause = BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)] ?? 4000;
   // Some scatter, so that several browsers do not come back in step.
   later(pause * (0.8 + Math.random() * 0.4));
 }

@@ -1,23 +1,6 @@
-// list_tabs: the open tabs, with who opened them.
+// list_tabs: the open tabs, with who opened them and the session and group they are in.
 import type { Handler } from '../call';
-import { ownerOf } from '../tabs/owners';
 import type { ListTabsParams, ListTabsResult } from '../generated/methods';
+import { listTabs } from '../tabs/listing';
 
-export const handler: Handler<ListTabsParams, ListTabsResult> = async (_params, call) => {
-  const tabs: ListTabsResult['tabs'] = [];
-  for (const tab of await chrome.tabs.query({})) {
-    if (tab.id === undefined || tab.id === chrome.tabs.TAB_ID_NONE) continue;
-    const owner = await ownerOf(tab.id);
-    // Agents do not see each other's tabs.
-    if (call.class === 'agent' && owner !== undefined && owner !== call.owner) continue;
-    tabs.push({
-      tab_id: tab.id,
-      url: tab.url || tab.pendingUrl || '',
-      title: tab.title ?? '',
-      active: tab.active,
-      window_id: tab.windowId,
-      ...(owner === undefined ? {} : { owner }),
-    });
-  }
-  return { tabs };
-};
+export const handler: Handler<ListTabsParams, ListTabsResult> = async (_params, call) => ({ tabs: (await listTabs(call)).map(({ shown }) => shown) });

@@ -4,15 +4,27 @@ import type { NavigateParams, NavigateResult } from '../generated/methods';
 import { navigateNew, navigateTab, normalUrl } from '../tabs/navigation';
 import { openTab } from '../tabs/open';
 import { hasOwnWindow, ownActiveTab, resolveTab } from '../tabs/resolve';
+import { admit, join, lastTab, type Grouped } from '../tabs/sessions';
 
 export const handler: Handler<NavigateParams, NavigateResult> = async (params, call) => {
   const url = normalUrl(params.url);
-  // An agent that has nothing open yet gets a tab of its own instead of a person's.
-  const fresh = params.new_tab || (params.tab_id === undefined && hasOwnWindow(call) && !(await ownActiveTab(call.owner)));
+  await admit(call, params);
+  const inSession = params.tab_id === undefined && params.session_id !== undefined && !params.new_tab;
+  const own = inSession ? await lastTab(params.session_id!) : undefined;
+  // An agent that has nothing open yet gets a tab of its own instead of a person's; so does a session.
+  const fresh = params.new_tab || (inSession && !own) || (params.tab_id === undefined && !own && hasOwnWindow(call) && !(await ownActiveTab(call.owner)));
   if (fresh) {
     call.acted();
-    return { ...(await navigateNew(call, async () => (await openTab(call, { url })).id, url, params.wait_until)) };
+    let grouped: Grouped = {};
+    const open = async () => {
+      const { id } = await openTab(call, { url });
+      grouped = await join(call, id, params);
+      return id;
+    };
+    const arrival = await navigateNew(call, open, url, params.wait_until);
+    return { ...arrival, ...grouped };
   }
-  const { id } = await resolveTab(params, call);
-  return { ...(await navigateTab(call, id, url, params.wait_until)) };
+  const { id } = own ?? (await resolveTab(params, call));
+  const grouped = await join(call, id, params);
+  return { ...(await navigateTab(call, id, url, params.wait_until)), ...grouped };
 };

@@ -47,7 +47,7 @@ class Cdp {
   }
 }
 
-export async function startChromium({ dir, extension, userScripts = true, flags = [], headful = false }) {
+export async function startChromium({ dir, extension, userScripts = true, flags = [], headful = false, occlusion = false }) {
   const profile = path.join(dir, 'profile');
   const downloads = path.join(dir, 'downloads');
   fs.mkdirSync(path.join(profile, 'Default'), { recursive: true });
@@ -62,7 +62,7 @@ export async function startChromium({ dir, extension, userScripts = true, flags 
   const child = spawn(findChromium(), [
     ...(headful ? [] : ['--headless=new']), '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--no-default-browser-check',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--password-store=basic', '--window-size=1280,800',
-    '--silent-debugger-extension-api', '--disable-backgrounding-occluded-windows', '--remote-debugging-pipe', '--enable-unsafe-extension-debugging',
+    '--silent-debugger-extension-api', ...(occlusion ? [] : ['--disable-backgrounding-occluded-windows']), '--remote-debugging-pipe', '--enable-unsafe-extension-debugging',
     `--user-data-dir=${profile}`, `--load-extension=${extension}`, ...flags, 'about:blank',
   ], { stdio: ['ignore', log, log, 'pipe', 'pipe'], detached: true });
   fs.closeSync(log);
