@@ -138,7 +138,7 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
         println!(
             "{}",
             json!({
-                "running": true, "pid": record.pid, "address": record.address, "socket": record.socket,
+                "running": true, "pid": record.pid, "address": record.address, "http": record.http, "socket": record.socket,
                 "version": record.version, "started": record.started, "browsers": browsers, "hub": hub
             })
         );
@@ -151,6 +151,7 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
         crate::show::ago(record.started)
     );
     println!("  WebSocket    ws://{}", record.address);
+    println!("  HTTP         {}", record.http.as_ref().map_or("off".to_owned(), |at| format!("http://{at}")));
     println!("  Unix socket  {}", record.socket.display());
     match browsers.as_array().map(Vec::as_slice) {
         None | Some([]) => println!("  no browser is connected; {}", crate::show::NO_BROWSER),

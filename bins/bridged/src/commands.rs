@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Revoke(Revoke),
     ResetPairing(ResetPairing),
     Token(Token),
+    Policy(Policy),
+    Mcp(Mcp),
     Demo(Demo),
     Completions(Completions),
 }
@@ -47,6 +49,9 @@ pub(crate) struct Serve {
     /// port on 127.0.0.1 for extensions and WebSocket clients (default 9225; 0 picks a free one and prints it)
     #[argh(option)]
     pub port: Option<String>,
+    /// port on 127.0.0.1 for HTTP: /command, /mcp, /read (default 10088; 0 picks a free one, `off` closes that door)
+    #[argh(option)]
+    pub http_port: Option<String>,
     /// the Unix socket (default $XDG_RUNTIME_DIR/bridged/bridged.sock)
     #[argh(option)]
     pub socket: Option<String>,
@@ -77,6 +82,9 @@ pub(crate) struct Start {
     /// port on 127.0.0.1 (default 9225)
     #[argh(option)]
     pub port: Option<String>,
+    /// port on 127.0.0.1 for HTTP (default 10088; `off` closes that door)
+    #[argh(option)]
+    pub http_port: Option<String>,
     /// the Unix socket
     #[argh(option)]
     pub socket: Option<String>,
@@ -210,6 +218,61 @@ pub(crate) struct Token {
     pub action: Option<String>,
 }
 
+/// What the bridge may do: changed here and in the extension's popup, never by a program that uses the bridge.
+#[derive(FromArgs)]
+#[argh(
+    subcommand,
+    name = "policy",
+    example = "bridged policy set pause on   # every call is refused until `pause off`",
+    note = "Policies: pause on|off."
+)]
+pub(crate) struct Policy {
+    #[argh(subcommand)]
+    pub command: PolicyCommand,
+}
+
+#[derive(FromArgs)]
+#[argh(subcommand)]
+pub(crate) enum PolicyCommand {
+    Show(PolicyShow),
+    Set(PolicySet),
+}
+
+/// Show what is allowed.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "show", example = "bridged policy show")]
+pub(crate) struct PolicyShow {
+    /// as one JSON object
+    #[argh(switch)]
+    pub json: bool,
+}
+
+/// Change one policy; it holds at once and is kept.
+#[derive(FromArgs)]
+#[argh(
+    subcommand,
+    name = "set",
+    example = "bridged policy set pause on",
+    note = "pause on|off: refuse every call, reading too, until it is off again."
+)]
+pub(crate) struct PolicySet {
+    /// which one: pause
+    #[argh(positional)]
+    pub key: String,
+    /// on or off
+    #[argh(positional)]
+    pub value: String,
+}
+
+/// Serve MCP on standard input and output, for an agent's configuration; starts the daemon if none runs.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "mcp", example = "bridged mcp --tools core,act")]
+pub(crate) struct Mcp {
+    /// which tools: core (default), all, or names of groups and methods with commas between
+    #[argh(option)]
+    pub tools: Option<String>,
+}
+
 /// Watch the bridge at work: a Chromium with a fresh profile fills in a form, step by step. Nothing of yours is touched.
 #[derive(FromArgs)]
 #[argh(subcommand, name = "demo", example = "bridged demo --headless -o demo.png")]
@@ -245,6 +308,7 @@ impl Serve {
         let text = |value: &Option<String>, flag: &str| value.as_ref().map(|v| Text::new(v.clone(), flag));
         Given {
             port: text(&self.port, "--port"),
+            http_port: text(&self.http_port, "--http-port"),
             socket: self.socket.as_ref().map(Into::into),
             max_connections: text(&self.max_connections, "--max-connections"),
             allow_extension: (!self.allow_extension.is_empty()).then(|| self.allow_extension.clone()),
@@ -259,6 +323,7 @@ impl Start {
     pub(crate) fn flags(&self) -> Vec<String> {
         let one = [
             ("--port", &self.port),
+            ("--http-port", &self.http_port),
             ("--socket", &self.socket),
             ("--max-connections", &self.max_connections),
             ("--log", &self.log),

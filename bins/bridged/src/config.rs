@@ -9,12 +9,16 @@ use crate::trouble::{Doing, Outcome, Trouble};
 
 /// The port that extensions dial unless they are told another.
 pub(crate) const DEFAULT_PORT: u16 = 9225;
+/// The port that OpenBridge's callers know.
+pub(crate) const DEFAULT_HTTP_PORT: u16 = 10088;
 
 /// Everything that can be set, settled.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// The WebSocket port on 127.0.0.1; 0 picks a free one.
     pub port: u16,
+    /// The HTTP port, if there is to be one.
+    pub http: Option<Http>,
     /// The Unix socket.
     pub socket: PathBuf,
     /// How many may be connected at once.
@@ -25,6 +29,15 @@ pub(crate) struct Settings {
     pub log: log::LevelFilter,
     /// How peers of the base protocol are met.
     pub compat: Compat,
+}
+
+/// The HTTP port on 127.0.0.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Http {
+    /// 0 picks a free one.
+    pub port: u16,
+    /// Whether somebody asked for this one: then it must be had.
+    pub chosen: bool,
 }
 
 /// How peers of the base protocol (no proof) are met.
@@ -44,6 +57,8 @@ pub(crate) enum Compat {
 pub(crate) struct Given {
     /// `port`.
     pub port: Option<Text>,
+    /// `http_port`.
+    pub http_port: Option<Text>,
     /// `socket`.
     pub socket: Option<PathBuf>,
     /// `max_connections`.
@@ -99,6 +114,10 @@ impl Settings {
         };
         // A free port is for a run whose output somebody reads; set for good it would only make the daemon impossible to find.
         let least = u16::from(flags.port.is_none());
+        let free = flags.port.as_ref().is_some_and(|port| port.value == "0");
+        let least_http = u16::from(flags.http_port.is_none());
+        let http = pick("http_port", flags.http_port, env.http_port, file.http_port);
+        let http = http_port(http.as_ref(), least_http, free)?;
         let port = pick("port", flags.port, env.port, file.port);
         let port = port.map_or(Ok(DEFAULT_PORT), |p| number(&p, least, 65535, "a port from 1 to 65535"))?;
         let most = pick("max_connections", flags.max_connections, env.max_connections, file.max_connections);
@@ -114,7 +133,7 @@ impl Settings {
         for id in &allow_extension {
             extension_id(id)?;
         }
-        Ok(Settings { port, socket, max_connections, allow_extension, log, compat })
+        Ok(Settings { port, http, socket, max_connections, allow_extension, log, compat })
     }
 }
 
@@ -146,6 +165,7 @@ fn from_environment() -> Outcome<Given> {
     });
     Ok(Given {
         port: read("BRIDGED_PORT")?,
+        http_port: read("BRIDGED_HTTP_PORT")?,
         socket: std::env::var_os("BRIDGED_SOCKET").filter(|v| !v.is_empty()).map(PathBuf::from),
         max_connections: read("BRIDGED_MAX_CONNECTIONS")?,
         allow_extension: list,
@@ -168,6 +188,18 @@ fn number(given: &Text, least: u16, most: u16, expected: &str) -> Outcome<u16> {
             Ok(number)
         }
         _ => Err(wrong(given, expected)),
+    }
+}
+
+/// `free`: the other port is one that was free, so this run's are to be read from its output.
+fn http_port(given: Option<&Text>, least: u16, free: bool) -> Outcome<Option<Http>> {
+    match given {
+        None => Ok(Some(Http { port: if free { 0 } else { DEFAULT_HTTP_PORT }, chosen: false })),
+        Some(text) if text.value == "off" => Ok(None),
+        Some(text) => {
+            let port = number(text, least, 65535, "a port from 1 to 65535, or off")?;
+            Ok(Some(Http { port, chosen: true }))
+        }
     }
 }
 

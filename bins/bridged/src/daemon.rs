@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use bridge_core::{Code, ConnId, Door, Event, Keyring, Request, Role, Violation};
+use bridge_core::{Code, ConnId, Door, Event, Keyring, Notice, NoticeKind, Request, Role, Violation};
 use bridge_driver::{Driver, Host, Judgement};
 use bridge_reactor::Clock;
 use serde_json::Value;
@@ -12,25 +12,33 @@ use smol::channel::Sender;
 
 use crate::control::{self, Ends};
 use crate::keys::Keys;
-use crate::trouble::USAGE;
+use crate::policy::{self, Change, Policy};
+use crate::trouble::{Outcome, Trouble, USAGE};
 
 /// The driver of this process.
 pub(crate) type Hub = Driver<Daemon, Clock>;
 
-/// The keys as the hub asks for them.
-pub(crate) struct Ring(Rc<RefCell<Keys>>);
+/// The keys and the policy as the hub asks for them.
+pub(crate) struct Ring {
+    keys: Rc<RefCell<Keys>>,
+    policy: String,
+}
 
 impl Keyring for Ring {
     fn key(&self, role: Role, key_id: &str) -> Option<[u8; 32]> {
         match role {
-            Role::Extension => self.0.borrow_mut().extension_key(key_id),
-            Role::Client => self.0.borrow_mut().client_key(key_id),
+            Role::Extension => self.keys.borrow_mut().extension_key(key_id),
+            Role::Client => self.keys.borrow_mut().client_key(key_id),
             Role::Control => None,
         }
     }
 
     fn token_matches(&self, token: &str) -> bool {
-        self.0.borrow_mut().token_matches(token)
+        self.keys.borrow_mut().token_matches(token)
+    }
+
+    fn policy(&self) -> &str {
+        &self.policy
     }
 }
 
@@ -46,6 +54,7 @@ pub(crate) enum Wish {
 /// The host of the hub.
 pub(crate) struct Daemon {
     keys: Rc<RefCell<Keys>>,
+    policy: RefCell<Policy>,
     wishes: Sender<Wish>,
     executor: Rc<LocalExecutor<'static>>,
     /// Set once the driver exists; it needs this host to be made.
@@ -60,6 +69,7 @@ impl Daemon {
     /// A host without its driver yet.
     pub(crate) fn new(
         keys: Keys,
+        policy: Policy,
         pinned: Vec<String>,
         wishes: Sender<Wish>,
         executor: Rc<LocalExecutor<'static>>,
@@ -68,6 +78,7 @@ impl Daemon {
         let names = methods.filter(|m| m.scope != bridge_catalogue::Scope::Hub).map(|m| m.name.as_str());
         Rc::new(Daemon {
             keys: Rc::new(RefCell::new(keys)),
+            policy: RefCell::new(policy),
             wishes,
             executor,
             driver: OnceCell::new(),
@@ -79,7 +90,46 @@ impl Daemon {
 
     /// The keys for the hub.
     pub(crate) fn ring(&self) -> Ring {
-        Ring(self.keys.clone())
+        Ring { keys: self.keys.clone(), policy: self.policy.borrow().text() }
+    }
+
+    /// Whether this is the clients' token.
+    pub(crate) fn token_matches(&self, token: &str) -> bool {
+        self.keys.borrow_mut().token_matches(token)
+    }
+
+    /// Whether the user paused the bridge.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.policy.borrow().rules().paused
+    }
+
+    /// Changes the policy and tells the browsers. It is on the disk before this returns: a pause must survive whatever
+    /// comes next, and is rare enough to be waited for.
+    pub(crate) fn change_policy(&self, change: &Change, who: &str) -> Outcome<()> {
+        if !self.policy.borrow_mut().change(change)? {
+            return Ok(());
+        }
+        let text = self.policy.borrow().text();
+        log::info!("policy by {who}: {text}");
+        if let Some(driver) = self.driver.get() {
+            driver.with_hub(|hub| {
+                hub.keyring_mut().policy = text;
+                hub.policy_changed();
+            });
+        }
+        Ok(())
+    }
+
+    /// What the owner asks about the policy; none if it is about something else.
+    fn policy_control(&self, method: &str, params: &Value) -> Option<Outcome<String>> {
+        let text = || self.policy.borrow().text();
+        Some(match method {
+            "policy_get" => Ok(text()),
+            "policy_set" => policy::change_in(params)
+                .and_then(|change| self.change_policy(&change, "the command line"))
+                .map(|()| text()),
+            _ => return None,
+        })
     }
 
     /// Hands the driver over, once.
@@ -109,6 +159,11 @@ impl Daemon {
             return Judgement::Answer(br#"{"stopping":true}"#.to_vec());
         }
         let params = serde_json::from_slice(request.params()).unwrap_or(Value::Null);
+        match self.policy_control(request.method(), &params) {
+            Some(Ok(text)) => return Judgement::Answer(text.into_bytes()),
+            Some(Err(trouble)) => return refused(&trouble),
+            None => {}
+        }
         let done = control::perform(&mut self.keys.borrow_mut(), request.method(), &params);
         match done {
             Some(Ok((result, ends))) => {
@@ -116,10 +171,7 @@ impl Daemon {
                 self.end(ends, request.conn());
                 Judgement::Answer(result.to_string().into_bytes())
             }
-            Some(Err(trouble)) => {
-                let code = if trouble.code() == USAGE { Code::InvalidParams } else { Code::InvalidRequest };
-                Judgement::Refuse(code, trouble.to_string(), false)
-            }
+            Some(Err(trouble)) => refused(&trouble),
             None => {
                 Judgement::Refuse(Code::UnknownMethod, format!("unknown method: {}", request.method()), false)
             }
@@ -204,13 +256,33 @@ struct Joined {
     stale: bool,
 }
 
+fn refused(trouble: &Trouble) -> Judgement {
+    let code = if trouble.code() == USAGE { Code::InvalidParams } else { Code::InvalidRequest };
+    Judgement::Refuse(code, trouble.to_string(), false)
+}
+
 impl Host for Daemon {
     type Keys = Ring;
 
     fn judge(&self, request: &Request<'_>) -> Judgement {
         match request.role() {
             Role::Control => self.control(request),
-            _ => Judgement::Pass,
+            _ => match self.policy.borrow().forbids(request) {
+                Some((code, text)) => Judgement::Refuse(code, text, false),
+                None => Judgement::Pass,
+            },
+        }
+    }
+
+    fn notice(&self, notice: &Notice<'_>) {
+        if notice.kind != NoticeKind::PolicySet {
+            return;
+        }
+        // The popup is the user's own hand: it may end a pause too.
+        let frame: Value = serde_json::from_slice(notice.frame).unwrap_or(Value::Null);
+        let changed = policy::change_in(&frame["policy"]).and_then(|c| self.change_policy(&c, "the popup"));
+        if let Err(e) = changed {
+            log::error!("the popup's change of the policy: {e}");
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod background;
 mod bridge;
+mod captures;
 mod cli;
 mod client;
 mod commands;
@@ -17,20 +18,23 @@ mod extension;
 mod files;
 mod keys;
 mod logging;
+mod mcp;
 mod pairing;
 mod places;
+mod policy;
 mod record;
 mod serve;
 mod show;
 mod squatter;
 mod trouble;
+mod web;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
 use cli::Parsed;
-use commands::{Bridged, Command, ExtensionCommand};
+use commands::{Bridged, Command, ExtensionCommand, PolicyCommand};
 use config::{Given, Settings, Text};
 use places::Places;
 use trouble::{Outcome, Trouble};
@@ -95,6 +99,11 @@ fn bridged(args: &[String]) -> Outcome<()> {
         Command::Revoke(asked) => pairing::revoke(&places, &asked.name),
         Command::ResetPairing(_) => pairing::reset(&places),
         Command::Token(asked) => pairing::token(&places, asked.action.as_deref()),
+        Command::Policy(asked) => match asked.command {
+            PolicyCommand::Show(asked) => policy::show(&places, asked.json),
+            PolicyCommand::Set(asked) => policy::set(&places, &asked.key, &asked.value),
+        },
+        Command::Mcp(asked) => mcp::run(&places, asked.tools.as_deref()),
         Command::Serve(flags) => serve::run(&flags, &places),
         Command::Demo(asked) => demo::run(&asked),
         // Answered above: it needs no folders.

@@ -19,6 +19,9 @@ pub(crate) struct Record {
     pub pid: u32,
     /// Its WebSocket address, as `127.0.0.1:9225`.
     pub address: String,
+    /// Its HTTP address, if it has one.
+    #[serde(default)]
+    pub http: Option<String>,
     /// Its Unix socket.
     pub socket: PathBuf,
     /// Its version.

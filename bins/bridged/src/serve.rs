@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use bridge_core::{Config, Secrets};
 use bridge_driver::{Driver, Options};
+use bridge_mcp::Seed;
+use bridge_mcp::tools::{ToolSet, Tools};
 use bridge_reactor::{Clock, TcpListener, Timer, UnixListener, UnixStream};
 use bridge_unix::{Lines, SocketError, SocketFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -19,14 +21,16 @@ use smol::LocalExecutor;
 use smol::channel::{Receiver, Sender, bounded};
 use smol::io::AsyncReadExt;
 
-use crate::config::{Compat, Settings};
+use crate::config::{Compat, Http, Settings};
 use crate::daemon::{Daemon, Hub, Wish};
 use crate::extension;
 use crate::files::random;
 use crate::keys::{Keys, unix_now};
 use crate::places::Places;
+use crate::policy::Policy;
 use crate::record::{Lock, Record};
 use crate::trouble::{Doing, Outcome, Trouble};
+use crate::web::Desk;
 use crate::{commands, door, logging, squatter};
 
 /// How long the peers get to let go at the end.
@@ -45,30 +49,31 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     limits();
     let mut lock = Lock::take(&places.state)?;
     let keys = Keys::open(&places.state)?;
+    let policy = Policy::open(&places.state)?;
     let socket = bind(&settings.socket)?;
     let local =
         socket.listener().try_clone().and_then(UnixListener::from_std).doing("listen on the Unix socket")?;
-    let tcp = listen(settings.port)?;
+    let tcp = listen(settings.port, "port")?;
     let address = tcp.local_addr().doing("find the port")?;
+    let web = settings.http.map(listen_http).transpose()?.flatten();
+    let web_address = web.as_ref().map(TcpListener::local_addr).transpose().doing("find the port")?;
     let secrets = Secrets { seed: random()?, resume: keys.resume_secret() };
 
     let executor = Rc::new(LocalExecutor::new());
     let (wishes, wished) = bounded(4);
-    let daemon = Daemon::new(keys, pinned(&settings), wishes.clone(), executor.clone());
-    let driver = Driver::new(
-        config(&settings),
-        &secrets,
-        daemon.ring(),
-        daemon.clone(),
-        Clock::new(),
-        Options::default(),
-    );
+    let daemon = Daemon::new(keys, policy, pinned(&settings), wishes.clone(), executor.clone());
+    let clock = Clock::new();
+    let driver =
+        Driver::new(config(&settings), &secrets, daemon.ring(), daemon.clone(), clock, Options::default());
     daemon.attach(driver.clone());
+    let desk = Desk { daemon: daemon.clone(), compat: settings.compat, state: places.state.clone() };
+    let door = web_door(desk, &driver, clock, &executor)?;
 
     let signals = Signals::listen()?;
     lock.publish(&Record {
         pid: std::process::id(),
         address: address.to_string(),
+        http: web_address.map(|at| at.to_string()),
         socket: settings.socket.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started: unix_now(),
@@ -78,13 +83,17 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
             Vec::new()
         },
     })?;
-    announce(places, &settings, address);
+    announce(places, &settings, address, web_address);
 
     bridge_reactor::block_on(executor.run(async {
-        let doors = [
+        let mut doors = vec![
             executor.spawn(websocket(executor.clone(), driver.clone(), daemon.clone(), tcp)),
             executor.spawn(unix(executor.clone(), driver.clone(), local)),
         ];
+        if let Some(listener) = web {
+            executor.spawn(door.run_timers()).detach();
+            doors.push(executor.spawn(http(executor.clone(), door.clone(), listener)));
+        }
         executor.spawn(driver.run_timers()).detach();
         signals.spawn(&executor, &wishes);
         wait(&wished, flags, places, &daemon).await;
@@ -94,6 +103,8 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
         // Nobody new may find us while we leave.
         drop(socket);
         driver.shutdown(GRACE).await;
+        // Their calls are answered now; the answers still have to be written.
+        door.finish(GRACE.as_millis() as u64).await;
     }));
     log::info!("ended");
     Ok(())
@@ -164,23 +175,53 @@ fn bind(path: &Path) -> Outcome<SocketFile> {
     })
 }
 
-fn listen(port: u16) -> Outcome<TcpListener> {
+fn listen(port: u16, flag: &str) -> Outcome<TcpListener> {
     TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).map_err(|e| match e.kind() {
         std::io::ErrorKind::AddrInUse => {
             let whose = squatter::describe(port);
+            let then = if flag == "port" { " and `bridged extension install` again" } else { "" };
             Trouble::failed(format!(
-                "port {port} is taken by {whose}: end that program, or choose another port with --port and \
-                 `bridged extension install` again"
+                "port {port} is taken by {whose}: end that program, or choose another port with --{flag}{then}"
             ))
         }
         std::io::ErrorKind::PermissionDenied => Trouble::usage(format!(
-            "port {port} needs rights that you do not have: choose one above 1023 with --port"
+            "port {port} needs rights that you do not have: choose one above 1023 with --{flag}"
         )),
         _ => Trouble::failed(format!("cannot listen on 127.0.0.1:{port}: {e}")),
     })
 }
 
-fn announce(places: &Places, settings: &Settings, address: SocketAddr) {
+/// A port that nobody chose is not worth ending for: the other doors work without it.
+fn listen_http(http: Http) -> Outcome<Option<TcpListener>> {
+    match listen(http.port, "http-port") {
+        Err(e) if !http.chosen => {
+            log::warn!("no HTTP this time: {e}");
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
+fn web_door(
+    desk: Desk,
+    driver: &Hub,
+    clock: Clock,
+    executor: &Rc<LocalExecutor<'static>>,
+) -> Outcome<bridge_http::Door<Daemon, Clock>> {
+    let tools = Tools::new(bridge_catalogue::JSON, &ToolSet::default()).doing("list the tools")?;
+    let executor = executor.clone();
+    Ok(bridge_http::Door::new(bridge_http::Parts {
+        driver: driver.clone(),
+        clock,
+        porter: Rc::new(desk),
+        spawn: Rc::new(move |task| executor.spawn(task).detach()),
+        tools,
+        seed: Seed::new(random()?),
+        version: env!("CARGO_PKG_VERSION"),
+    }))
+}
+
+fn announce(places: &Places, settings: &Settings, address: SocketAddr, web: Option<SocketAddr>) {
     if let Some(warning) = places.warning.as_ref().filter(|_| settings.socket == places.socket) {
         log::warn!("{warning}");
     }
@@ -190,7 +231,11 @@ fn announce(places: &Places, settings: &Settings, address: SocketAddr) {
     log::info!("listening on ws://{address} and {}", settings.socket.display());
     // Whoever started us may have closed its end; that is no reason not to serve.
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "bridged listens on ws://{address}").and_then(|()| out.flush());
+    let _ = writeln!(out, "bridged listens on ws://{address}");
+    if let Some(web) = web {
+        let _ = writeln!(out, "bridged listens on http://{web}");
+    }
+    let _ = out.flush();
 }
 
 async fn websocket(
@@ -213,6 +258,25 @@ async fn websocket(
                 executor.spawn(serving).detach();
             }
             Err(e) => weary.rest("WebSocket", &e).await,
+        }
+    }
+}
+
+async fn http(
+    executor: Rc<LocalExecutor<'static>>,
+    door: bridge_http::Door<Daemon, Clock>,
+    listener: TcpListener,
+) {
+    let mut weary = Weary::default();
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                weary.recovered();
+                let _ = stream.set_nodelay(true);
+                let Ok(local) = stream.get_ref().local_addr() else { continue };
+                executor.spawn(door.clone().serve(stream, local, peer)).detach();
+            }
+            Err(e) => weary.rest("HTTP", &e).await,
         }
     }
 }

@@ -8,7 +8,8 @@ use support::Home;
 
 #[test]
 fn every_flag_of_the_daemon_is_documented_with_its_variable_and_key() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md")).unwrap();
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md")).unwrap();
     let help = Home::new().bridged(["serve", "--help"]).ok();
     let flags = help.split_whitespace().filter_map(|word| word.strip_prefix("[--"));
     let mut count = 0;

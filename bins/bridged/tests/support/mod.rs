@@ -60,7 +60,7 @@ impl Home {
         command.env("XDG_STATE_HOME", self.path("state")).env("XDG_CONFIG_HOME", self.path("config"));
         command.env("XDG_DATA_HOME", self.path("data")).current_dir(self.dir.path()).stdin(Stdio::null());
         // What a test starts in the background must not take the port of a daemon that runs on this machine.
-        command.env("BRIDGED_PORT", free_port().to_string());
+        command.env("BRIDGED_PORT", free_port().to_string()).env("BRIDGED_HTTP_PORT", "off");
     }
 
     pub fn bridged<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Done {

@@ -1,0 +1,153 @@
+//! What the user allows: kept in `policy.json` in the state folder, judged for every call of a client, told to every
+//! extension. It is changed by the owner's command line and the popup alone; every other door can at most pause.
+
+use std::path::{Path, PathBuf};
+
+use bridge_core::{Code, Request};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::background::said;
+use crate::client::{Client, Failure, Role};
+use crate::files::{FolderLock, read_private, write_private};
+use crate::places::{Places, private_folder};
+use crate::record;
+use crate::show::harmless;
+use crate::trouble::{Doing, Outcome, Trouble};
+
+/// The policy of one state folder.
+pub(crate) struct Policy {
+    folder: PathBuf,
+    rules: Rules,
+}
+
+/// The rules themselves, as they are stored and as extensions are told them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Rules {
+    /// Whether everything rests, reading too.
+    pub paused: bool,
+}
+
+/// A change: what it names is set, the rest stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Change {
+    /// See [`Rules::paused`].
+    pub paused: Option<bool>,
+}
+
+impl Policy {
+    /// Reads the folder's policy; without a file nothing is forbidden.
+    pub(crate) fn open(folder: &Path) -> Outcome<Policy> {
+        let path = file(folder);
+        let rules = match read_private(&path)? {
+            None => Rules::default(),
+            // A policy that cannot be read might have forbidden anything, so it is not passed over.
+            Some(content) => serde_json::from_slice(&content).map_err(|e| {
+                Trouble::usage(format!(
+                    "{} is damaged ({e}): mend it, or remove it to allow everything again",
+                    path.display()
+                ))
+            })?,
+        };
+        Ok(Policy { folder: folder.to_owned(), rules })
+    }
+
+    /// The rules.
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// The rules as one JSON object.
+    pub(crate) fn text(&self) -> String {
+        json!(self.rules).to_string()
+    }
+
+    /// Changes the rules, on the disk first; says whether anything is different now.
+    pub(crate) fn change(&mut self, change: &Change) -> Outcome<bool> {
+        let mut rules = self.rules.clone();
+        if let Some(paused) = change.paused {
+            rules.paused = paused;
+        }
+        if rules == self.rules {
+            return Ok(false);
+        }
+        let _lock = FolderLock::take(&self.folder)?;
+        let mut content = serde_json::to_vec_pretty(&rules).doing("write down the policy")?;
+        content.push(b'\n');
+        write_private(&file(&self.folder), &content)?;
+        self.rules = rules;
+        Ok(true)
+    }
+
+    /// Why a client's call may not be made, if it may not. The hub's own methods never come here.
+    pub(crate) fn forbids(&self, _request: &Request<'_>) -> Option<(Code, String)> {
+        self.rules.paused.then(|| (Code::Paused, "paused by user".to_owned()))
+    }
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("policy.json")
+}
+
+/// Reads a change from the wire.
+pub(crate) fn change_in(params: &Value) -> Outcome<Change> {
+    Change::deserialize(params).map_err(|e| Trouble::usage(format!("policy: {e}")))
+}
+
+/// `bridged policy show`.
+pub(crate) fn show(places: &Places, as_json: bool) -> Outcome<()> {
+    let rules = ask(places, None)?;
+    if as_json {
+        println!("{rules}");
+    } else {
+        let paused = rules["paused"] == true;
+        println!("pause  {}", if paused { "on: every call is refused" } else { "off" });
+    }
+    Ok(())
+}
+
+/// `bridged policy set KEY VALUE`.
+pub(crate) fn set(places: &Places, key: &str, value: &str) -> Outcome<()> {
+    let on = match value {
+        "on" => true,
+        "off" => false,
+        other => {
+            return Err(Trouble::usage(format!("{key}: expected on or off, got `{}`", other.escape_debug())));
+        }
+    };
+    let change = match key {
+        "pause" => json!({"paused": on}),
+        other => {
+            return Err(Trouble::usage(format!(
+                "there is no policy `{}`; `bridged policy --help` lists them",
+                other.escape_debug()
+            )));
+        }
+    };
+    ask(places, Some(&change))?;
+    println!("{key} is {value}");
+    Ok(())
+}
+
+/// By the daemon, so that it holds at once; without one on the file.
+fn ask(places: &Places, change: Option<&Value>) -> Outcome<Value> {
+    if let Some(Some(daemon)) = record::running(&places.state) {
+        let (method, params) =
+            change.map_or(("policy_get", json!({})), |change| ("policy_set", change.clone()));
+        let answer =
+            Client::connect(&daemon.socket, Role::Control).and_then(|mut c| c.call(method, &params, None));
+        return match answer {
+            Ok(result) => serde_json::from_str(result.get()).doing("understand the daemon"),
+            Err(Failure::Refused(refusal)) => Err(Trouble::failed(harmless(&refusal.error))),
+            Err(other) => Err(Trouble::failed(said(&other))),
+        };
+    }
+    private_folder(&places.state)?;
+    let mut policy = Policy::open(&places.state)?;
+    if let Some(change) = change {
+        policy.change(&change_in(change)?)?;
+    }
+    Ok(json!(policy.rules))
+}
