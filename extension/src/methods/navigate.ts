@@ -1,4 +1,4 @@
-// navigate: leads a tab to an address and waits until the page has loaded.
+// navigate: leads a tab to an address and waits as far as asked; puts it into a session if one is named.
 import type { Handler } from '../call';
 import type { NavigateParams, NavigateResult } from '../generated/methods';
 import { navigateNew, navigateTab, normalUrl } from '../tabs/navigation';

@@ -33,7 +33,7 @@ export class Settling {
   private settle!: (error?: unknown) => void;
 
   constructor() {
-    this.promise = new Promise((resolve, reject) => { this.settle = (error) => { if (error === undefined) resolve(); else reject(error); }; });
+    this.promise = new Promise((resolve, reject) => { this.settle = (error) => { if (error === undefined) resolve(); else reject(error instanceof Error ? error : new Error(String(error))); }; });
     this.promise.catch(() => {});
   }
 
