@@ -18,6 +18,24 @@ const pages = {
   '/formula': page('<p>Euler: <span class="katex"><span class="katex-mathml"><math><semantics><mi>e</mi><annotation encoding="application/x-tex">e^{i\\pi}+1=0</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">eiπ+1=0</span></span>.</p><math><mi>y</mi><mo>=</mo><mn>1</mn></math>'),
   '/nodes': page(Array.from({ length: 6000 }, (_, i) => `<section><h2>S${i}</h2><p>text <b>${i}</b> <a href="/${i}">link</a></p><ul><li>a</li><li>b</li></ul></section>`).join('')),
   '/deep': page('<script>let p = document.body; for (let i = 0; i < 600; i++) { const d = document.createElement(["blockquote", "div", "ul", "b"][i % 4]); p.append(d); p = d } p.textContent = "bottom"</script>'),
+  // Elements in any order, as no parser would leave them but a script may: the same ones for the same number.
+  '/any': page(`<script>
+    let state = Number(new URLSearchParams(location.search).get('seed')), words = 0;
+    const pick = (n) => { state = (Math.imul(state, 1664525) + 1013904223) >>> 0; return Math.floor(state / 2 ** 32 * n); };
+    const tags = 'div p span b i a ul ol li table thead tbody tr td th caption blockquote pre code h2 dl dt dd details summary figure figcaption section br em del sup label fieldset legend ruby rt kbd mark'.split(' ');
+    const styles = ['', '', '', 'display:inline', 'display:block', 'display:flex', 'display:inline-block', 'display:table-cell', 'display:grid', 'float:left', 'position:relative', 'white-space:pre', 'display:contents'];
+    const make = (depth) => {
+      const el = document.createElement(tags[pick(tags.length)]);
+      if (el.localName === 'br') return el;
+      if (el.localName === 'a') el.href = '/x';
+      if (el.localName === 'details') el.open = true;
+      if (el.localName === 'td') { el.colSpan = 1 + pick(3); el.rowSpan = 1 + pick(3); }
+      el.style.cssText = styles[pick(styles.length)];
+      for (let i = pick(5); i > 0; i--) el.append(pick(2) || depth > 7 ? ' word' + words++ + ' ' : make(depth + 1));
+      return el;
+    };
+    for (let i = 0; i < 60; i++) document.body.append(make(0));
+  </script>`),
   '/layout': page('<table><tr><td><table><tr><th>in</th><th>ner</th></tr><tr><td>1</td><td>2</td></tr></table></td><td>beside</td></tr></table><table role="presentation"><tr><td>lay</td><td>out</td></tr></table>'),
 };
 
@@ -117,4 +135,20 @@ test('fifty thousand elements are read whole, and a nest of six hundred is no tr
   const markdown = await read('/nodes');
   assert.equal(markdown.match(/^## S\d+$/gm).length, 6000);
   has(await read('/deep'), 'bottom');
+});
+
+test('whatever elements a page is made of, no word is lost', async () => {
+  const tab = await b.open('/little');
+  for (let seed = 1; seed <= 15; seed++) {
+    await b.ok('navigate', { tab_id: tab, url: `${b.base}/any?seed=${seed}` });
+    const shown = await b.page(tab, '[...new Set(document.body.innerText.match(/word\\d+/g))]');
+    assert.ok(shown.length > 50);
+    for (const [method, key] of [['get_page_content', 'text'], ['get_page_markdown', 'markdown']]) {
+      const words = new Set((await b.ok(method, { tab_id: tab, full: true }))[key].match(/word\d+/g));
+      assert.deepEqual(shown.filter((word) => !words.has(word)), [], `${method}, seed ${seed}`);
+    }
+    const { nodes } = await b.ok('get_a11y_tree', { tab_id: tab, max_nodes: 5000 });
+    const targets = nodes.filter((n) => n.target).map((n) => n.target.value);
+    assert.deepEqual(await b.page(tab, `${JSON.stringify(targets)}.filter((s) => document.querySelectorAll(s).length !== 1)`), []);
+  }
 });

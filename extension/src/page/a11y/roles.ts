@@ -209,8 +209,8 @@ function judgeTable(table: HTMLTableElement): boolean {
 function headerRole(cell: HTMLTableCellElement, grid: boolean): string {
   if (/^(?:col|colgroup)$/i.test(cell.scope)) return 'columnheader';
   if (/^(?:row|rowgroup)$/i.test(cell.scope)) return 'rowheader';
-  const row = cell.parentElement as HTMLTableRowElement;
-  if (row.parentElement?.tagName === 'THEAD') return 'columnheader';
+  const row = cell.parentElement;
+  if (!(row instanceof HTMLTableRowElement) || row.parentElement?.tagName === 'THEAD') return 'columnheader';
   // Next to a data cell it heads the row; in a row or column of headers it heads what is below.
   const cells = Array.from(row.cells);
   const beside = cells.some((other) => other.tagName === 'TD');

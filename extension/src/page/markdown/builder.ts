@@ -149,6 +149,7 @@ export class Builder {
     const { frame } = this;
     if (this.frames.length > DEEPEST + 1) return this.plain();
     if (frame.t !== 'list') {
+      if (this.frames.length > DEEPEST) return this.plain();
       const endList = this.list(false, 1, 1, true);
       const endItem = this.item();
       return () => { endItem(); endList(); };
@@ -188,7 +189,10 @@ export class Builder {
   caption(): () => void {
     const end = this.collect();
     const table = this.tables.at(-1);
-    return () => { table?.caption.push(...end()); };
+    return () => {
+      const blocks = end();
+      if (table) table.caption.push(...blocks); else for (const block of blocks) this.add(block);
+    };
   }
 
   row(section: Row['section']): () => void {
@@ -198,8 +202,14 @@ export class Builder {
   }
 
   cell(cell: Omit<Cell, 'blocks'>): () => void {
-    const row = this.tables.at(-1)?.rows.at(-1);
+    const rows = this.tables.at(-1)?.rows;
     const end = this.collect();
-    return () => { row?.cells.push({ ...cell, blocks: end() }); };
+    return () => {
+      const blocks = end();
+      // A script may put a cell into a table without a row.
+      if (!rows?.length) rows?.push({ section: 'body', cells: [] });
+      const row = rows?.at(-1);
+      if (row) row.cells.push({ ...cell, blocks }); else for (const block of blocks) this.add(block);
+    };
   }
 }

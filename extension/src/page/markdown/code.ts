@@ -41,8 +41,10 @@ export function codeTableCell(table: Element): Element | null {
   const cells = table.querySelectorAll('td, th');
   if (cells.length > 3) return null;
   const code = Array.from(pres).filter((pre) => !NUMBERS.test(pre.textContent ?? ''));
-  const rest = Array.from(cells).filter((cell) => !code.some((pre) => cell.contains(pre)));
-  return code.length === 1 && rest.every((cell) => NUMBERS.test(cell.textContent ?? '')) ? code[0]! : null;
+  const [only] = code;
+  if (code.length !== 1 || !only?.closest('td, th')) return null;
+  const rest = (table.textContent ?? '').replace(only.textContent ?? '', '');
+  return NUMBERS.test(rest) ? only : null;
 }
 
 const CLASS = /(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|source|src|code|brush|hljs|prettyprint lang)[-:]\s*([\w+#.-]+)/i;

@@ -62,7 +62,10 @@ export function flatten(blocks: Block[], between: Inline): Inline[] {
         case 'quote': take(block.blocks); break;
         case 'list': for (const item of block.items) take(item.blocks); break;
         case 'code': parts.push([{ t: 'mark', kind: 'code', inner: [{ t: 'text', text: block.text }] }]); break;
-        case 'table': for (const row of block.rows) for (const cell of row.cells) take(cell.blocks); break;
+        case 'table':
+          take(block.caption);
+          for (const row of block.rows) for (const cell of row.cells) take(cell.blocks);
+          break;
         case 'hr': break;
       }
     }

@@ -1,6 +1,6 @@
 // Writes blocks as Markdown, line by line, each behind the prefixes of the quotes and lists around it.
 import { ONE_LINE, PARAGRAPH, writeInline } from './inline';
-import type { Block, Item } from './model';
+import { flatten, type Block, type Item } from './model';
 import { tableLines } from './table';
 
 export interface Rendered { markdown: string; cut: boolean }
@@ -91,8 +91,8 @@ function linesOf(block: Exclude<Block, { t: 'list' | 'quote' }>): string[] {
     case 'code': return codeLines(block.lang, block.text);
     case 'table': {
       const lines = tableLines(block.rows);
-      const caption = block.caption.flatMap((part) => (part.t === 'p' || part.t === 'heading' ? [writeInline(part.inner, ONE_LINE)] : [])).filter(Boolean);
-      return caption.length && lines.length ? [...caption, '', ...lines] : [...caption, ...lines];
+      const caption = writeInline(flatten(block.caption, { t: 'text', text: ' ' }), ONE_LINE);
+      return caption ? [caption, ...(lines.length ? ['', ...lines] : [])] : lines;
     }
     case 'hr': return ['---'];
   }

@@ -117,7 +117,7 @@ function cellLines(blocks: Block[], indent: string): string[] {
         const mark = item.task === null ? '' : item.task ? '[x] ' : '[ ] ';
         return [`${indent}${item.number === null ? '-' : `${item.number}.`} ${mark}${first}`, ...rest];
       });
-      case 'table': return block.rows.map((row) => row.cells.map((cell) => cellLines(cell.blocks, '').join(' ')).filter(Boolean).join(' '));
+      case 'table': return cellLines(block.caption, '').concat(block.rows.map((row) => row.cells.map((cell) => cellLines(cell.blocks, '').join(' ')).filter(Boolean).join(' ')));
       case 'hr': return [];
     }
   });
