@@ -1,6 +1,7 @@
 // From a frame to its answer: finds the method, checks the parameters, bounds the time, runs the handler, shapes the answer.
 import type { Call } from './call';
 import { send } from './connection/connection';
+import { seeingDialogs } from './debugger/watchful';
 import { link } from './connection/link';
 import { BridgeError, toBridgeError } from './errors';
 import { defs, methods } from './generated/catalogue';
@@ -86,7 +87,8 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
   const work = async (): Promise<Answer> => {
     const timer = setTimeout(() => controller.abort(), budget);
     try {
-      return { success: true, result: await handler(params, call) };
+      const done = method.access === 'write' && method.scope === 'page' ? seeingDialogs(call, params, () => handler(params, call)) : handler(params, call);
+      return { success: true, result: await done };
     } catch (e) {
       return failure(e, state.acted);
     } finally {

@@ -91,11 +91,14 @@ export async function act(
     const aimed = await aimAt(call, tabId, { ...params, timeout: Math.max(0, until - Date.now()) }, aimArgs);
     if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
     call.acted();
-    const dialog = await untilDialog(tabId, async () => {
-      await move(send, aimed.at, modifiers);
-      await input(aimed);
-    });
-    if (dialog) return { ...aimed, dialog };
+    // What comes to life under the pointer may move the element away: then nothing is pressed.
+    const onMove = await untilDialog(tabId, () => move(send, aimed.at, modifiers));
+    if (onMove) return { ...aimed, dialog: onMove };
+    const under = how.hover ? {} : await verdict(call, aimed, false);
+    if (under !== 'gone' && under.over !== false) {
+      const dialog = await untilDialog(tabId, () => input(aimed));
+      if (dialog) return { ...aimed, dialog };
+    }
     const seen = await verdict(call, aimed, true);
     if (seen === 'gone') return aimed;
     const arrived = how.hover ? seen.over : seen.pressed;

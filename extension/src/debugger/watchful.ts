@@ -2,6 +2,7 @@
 // should not come up for every click either. So it comes first where a client has shown that it expects dialogs: by handle_dialog, or
 // because the tab got stuck once. In all other tabs acts stay as quiet as they are.
 import type { Call } from '../call';
+import { resolveTab, type TabParams } from '../tabs/resolve';
 import { withDebugger } from './attach';
 
 const tabs = new Set<number>();
@@ -17,10 +18,12 @@ export function watchForDialogs(tabId: number): void {
   save();
 }
 
-/** Runs an act with the debugger on the tab, if dialogs are expected there; otherwise, or if it may not come, just runs it. */
-export async function seeingDialogs<T>(call: Call, tabId: number, work: () => Promise<T>): Promise<T> {
+/** Runs an act with the debugger on its tab, if dialogs are expected there; otherwise, or if it may not come, just runs it. */
+export async function seeingDialogs<T>(call: Call, params: TabParams, work: () => Promise<T>): Promise<T> {
   await loaded;
-  if (!tabs.has(tabId)) return work();
+  if (!tabs.size) return work();
+  const tabId = params.tab_id ?? (await resolveTab(params, call).then((t) => t.id, () => undefined));
+  if (tabId === undefined || !tabs.has(tabId)) return work();
   let begun: Promise<T> | undefined;
   try {
     return await withDebugger(tabId, () => (begun = work()));

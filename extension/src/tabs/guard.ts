@@ -2,6 +2,7 @@
 // is stuck in a dialog or an endless loop; here every such wait comes to an end, with the reason.
 import { remaining, type Call } from '../call';
 import { dialogOf, dialogOpen, onDialog } from '../debugger/dialogs';
+import { watchForDialogs } from '../debugger/watchful';
 import { BridgeError, PageLeft } from '../errors';
 import type { Doc } from './document';
 
@@ -70,6 +71,8 @@ function overdue(call: Call): BridgeError {
 }
 
 function blocked(run: Run): BridgeError {
+  // An act that the page never came back from has most likely opened a dialog: the next one on this tab is to be seen.
+  if (run.report) watchForDialogs(run.doc.tabId);
   const after = run.report ? 'The act was done, then the page stopped reacting' : 'The page does not react';
   return new BridgeError('PAGE_BLOCKED', `${after} (tab ${run.doc.tabId}): it shows a dialog, or a script in it runs on; other tabs go on, and close_tab closes this one`);
 }
