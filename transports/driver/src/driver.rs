@@ -42,10 +42,12 @@ pub(crate) struct Shared<H: Host, C: Clock> {
     pub(crate) config: Config,
     /// By the hub's slots: whom the hub knows.
     pub(crate) links: RefCell<Vec<Option<AnyLink>>>,
-    /// Everything on a stream that is not over, known to the hub or not.
+    /// Everything that is not over, known to the hub or not.
     pub(crate) all: RefCell<Places>,
     pub(crate) touched: RefCell<Vec<AnyLink>>,
     pub(crate) paused: RefCell<Vec<AnyLink>>,
+    /// Those whose turn may have come.
+    pub(crate) turns: RefCell<Vec<AnyLink>>,
     pub(crate) events: RefCell<VecDeque<Event>>,
     pub(crate) spares: RefCell<Spares>,
     /// One read buffer for all connections.
@@ -64,12 +66,13 @@ pub(crate) struct Shared<H: Host, C: Clock> {
 pub(crate) struct Places {
     pub(crate) links: Vec<Option<AnyLink>>,
     free: Vec<usize>,
+    /// How many of them are on a stream.
     pub(crate) count: usize,
 }
 
 impl Places {
-    fn add(&mut self, link: AnyLink) -> usize {
-        self.count += 1;
+    fn add(&mut self, link: AnyLink, stream: bool) -> usize {
+        self.count += usize::from(stream);
         match self.free.pop() {
             Some(place) => {
                 self.links[place] = Some(link);
@@ -82,10 +85,10 @@ impl Places {
         }
     }
 
-    pub(crate) fn remove(&mut self, place: usize) {
-        if self.links.get_mut(place).and_then(Option::take).is_some() {
+    fn remove(&mut self, place: usize) {
+        if let Some(link) = self.links.get_mut(place).and_then(Option::take) {
             self.free.push(place);
-            self.count -= 1;
+            self.count -= usize::from(link.wire.borrow_mut().mailbox().is_none());
         }
     }
 }
@@ -118,6 +121,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
             all: RefCell::default(),
             touched: RefCell::default(),
             paused: RefCell::default(),
+            turns: RefCell::default(),
             events: RefCell::default(),
             spares: RefCell::default(),
             scratch: RefCell::default(),
@@ -167,7 +171,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
         let nudge = Nudge::new(self.0.ready.clone());
         let link = Rc::new(Link::new(nudge.clone(), Stream { io, codec }));
         let any: AnyLink = link.clone();
-        link.place.set(self.0.all.borrow_mut().add(any.clone()));
+        link.place.set(self.0.all.borrow_mut().add(any.clone(), true));
         if self.0.enter(peer, &any).is_ok() {
             let due = self.0.clock.now().saturating_add_ms(self.0.options.ping_ms);
             self.0.set_due(&any, Kind::Ping, due);
@@ -181,6 +185,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
         let link = Rc::new(Link::new(nudge, Mailbox::default()));
         let any: AnyLink = link.clone();
         self.0.enter(peer, &any)?;
+        link.place.set(self.0.all.borrow_mut().add(any.clone(), false));
         Ok(Local::new(self.0.clone(), link, any))
     }
 
@@ -284,6 +289,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         self.leave(link);
         link.state.set(State::Dead);
         link.out.borrow_mut().clear();
+        link.turns.clear();
         self.recount(link);
         for kind in Kind::ALL {
             self.clear_due(link, kind);

@@ -26,7 +26,7 @@ pub(crate) enum Incoming<'a> {
 }
 
 /// A forward whose large part can be queued where it lies.
-struct Move {
+pub(crate) struct Move {
     to: AnyLink,
     lead: Vec<u8>,
     body: Range<usize>,
@@ -43,8 +43,13 @@ impl<H: Host, C: Clock> Shared<H, C> {
         };
         let inspected = self.hub.borrow_mut().inspect(conn, frame, now);
         let moved = match inspected {
-            Inspected::Forward(forward) => self.queue(&forward, owner),
-            Inspected::Request(request) | Inspected::Host(request) => self.judge(request, owner, now),
+            Inspected::Forward(forward) => {
+                if let Some(to) = self.link(forward.to()) {
+                    self.answered(&to, forward.len());
+                }
+                self.queue(&forward, owner)
+            }
+            Inspected::Request(request) | Inspected::Host(request) => self.judge(link, request, owner, now),
             Inspected::Notice(notice) => {
                 self.host.notice(&notice);
                 None
@@ -58,16 +63,20 @@ impl<H: Host, C: Clock> Shared<H, C> {
         self.drain();
     }
 
-    fn judge<'f>(self: &Rc<Self>, request: Request<'f>, owner: Option<&[u8]>, now: Instant) -> Option<Move> {
+    fn judge(
+        self: &Rc<Self>,
+        link: &AnyLink,
+        request: Request<'_>,
+        owner: Option<&[u8]>,
+        now: Instant,
+    ) -> Option<Move> {
         // The hub is not borrowed here: the host may call it.
         match self.host.judge(&request) {
-            Judgement::Pass => {
-                let forward = self.hub.borrow_mut().forward(request, now).ok()?;
-                self.queue(&forward, owner)
-            }
+            Judgement::Pass => self.pass(link, request, owner, now),
             Judgement::Replace(params) => {
-                let forward = self.hub.borrow_mut().forward(request.with_params(&params), now).ok()?;
-                self.queue(&forward, None)
+                let moved = self.pass(link, request.with_params(&params), None, now);
+                debug_assert!(moved.is_none(), "nothing is moved that is not owned");
+                None
             }
             Judgement::Refuse(code, text, maybe_executed) => {
                 self.hub.borrow_mut().refuse(request, code, &text, maybe_executed);
@@ -88,8 +97,19 @@ impl<H: Host, C: Clock> Shared<H, C> {
         }
     }
 
+    /// Passes a request on, if it is its client's turn.
+    fn pass(&self, link: &AnyLink, request: Request<'_>, owner: Option<&[u8]>, now: Instant) -> Option<Move> {
+        if self.must_wait(link) {
+            self.wait(link, request, now);
+            return None;
+        }
+        let forward = self.hub.borrow_mut().forward(request, now).ok()?;
+        link.turns.asked();
+        self.queue(&forward, owner)
+    }
+
     /// Queues a forward, or says how to without copying.
-    fn queue(&self, forward: &Forward<'_>, owner: Option<&[u8]>) -> Option<Move> {
+    pub(crate) fn queue(&self, forward: &Forward<'_>, owner: Option<&[u8]>) -> Option<Move> {
         let to = self.link(forward.to())?;
         let parts = forward.parts();
         if let Some((index, body)) = owner.and_then(|owner| Large::find(owner, &parts)) {
@@ -166,7 +186,13 @@ impl<H: Host, C: Clock> Shared<H, C> {
             let Some(event) = self.events.borrow_mut().pop_front() else { break };
             match event {
                 Event::Joined { conn, role, .. } => self.joined(conn, role),
-                Event::Left { .. } => self.resume(),
+                Event::Left { role, .. } => {
+                    self.resume();
+                    if role == Some(Role::Extension) {
+                        self.turn_all();
+                    }
+                }
+                Event::Replaced { .. } => self.turn_all(),
                 _ => {}
             }
             self.host.event(&event);
@@ -195,6 +221,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
 
     /// Ends a step: writes what was queued, unless others that are ready will queue more in a moment.
     pub(crate) fn settle(&self) {
+        self.take_turns();
         if self.touched.borrow().is_empty() {
             self.put_off.set(0);
             self.kick();
@@ -210,6 +237,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
     /// Writes what was queued.
     pub(crate) fn flush(&self) {
         self.put_off.set(0);
+        self.take_turns();
         let mut batch = Vec::new();
         loop {
             std::mem::swap(&mut batch, &mut self.touched.borrow_mut());

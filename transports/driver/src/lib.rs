@@ -22,6 +22,8 @@
 //!   until the last of them has been read, so that one write carries all they caused.
 //! * **Bounded.** Reading is bounded per wake-up, queues are bounded in bytes per connection and in all
 //!   ([`Options`]), messages by the codec.
+//! * **Fair.** One client's heavy answers are asked for a few at a time, so that another's request is soon
+//!   reached; a full read buffer ends a turn.
 //! * **Quiet.** One timer, armed only while something can come due.
 
 mod clock;
@@ -39,6 +41,7 @@ mod serving;
 mod shutdown;
 mod slots;
 mod timers;
+mod turns;
 
 pub use clock::Clock;
 pub use codec::{Codec, Decoded, End};

@@ -3,6 +3,8 @@
 use crate::codec::Codec;
 use crate::nudge::Nudge;
 use crate::outbox::{Large, Outbox, Spares};
+use crate::timers::Kind;
+use crate::turns::Turns;
 use bridge_core::{CloseCode, Congestion, ConnId, Role};
 use futures::io::{AsyncRead, AsyncWrite};
 use std::cell::{Cell, RefCell};
@@ -37,11 +39,12 @@ pub(crate) struct Link<W: ?Sized> {
     /// Pings since anything was heard.
     pub(crate) unheard: Cell<u8>,
     /// When each of its deadlines is due, in milliseconds; `u64::MAX` if not set.
-    pub(crate) due: [Cell<u64>; 4],
+    pub(crate) due: [Cell<u64>; Kind::COUNT],
     /// While blocked: when the socket last took something, in milliseconds.
     pub(crate) progress: Cell<u64>,
     /// Its bytes in the sum of all queues.
     pub(crate) counted: Cell<usize>,
+    pub(crate) turns: Turns,
     pub(crate) nudge: Arc<Nudge>,
     pub(crate) wire: RefCell<W>,
 }
@@ -148,9 +151,10 @@ impl<W> Link<W> {
             congestion: Cell::new(Congestion::Clear),
             touched: Cell::new(false),
             unheard: Cell::new(0),
-            due: [const { Cell::new(u64::MAX) }; 4],
+            due: [const { Cell::new(u64::MAX) }; Kind::COUNT],
             progress: Cell::new(0),
             counted: Cell::new(0),
+            turns: Turns::new(),
             nudge,
             wire: RefCell::new(wire),
         }

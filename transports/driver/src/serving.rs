@@ -139,7 +139,8 @@ where
     /// Whether it must not be read now. Whoever makes it readable again nudges it.
     fn pause(&self) -> bool {
         let link = &self.link;
-        let wanted = link.id.get().is_none_or(|conn| self.shared.hub.borrow().wants_read(conn));
+        let wanted = link.turns.bytes.get() <= self.shared.options.slow_mark
+            && link.id.get().is_none_or(|conn| self.shared.hub.borrow().wants_read(conn));
         if wanted && link.out.borrow().len() <= self.shared.options.slow_mark {
             return false;
         }

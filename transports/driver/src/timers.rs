@@ -23,10 +23,13 @@ pub(crate) enum Kind {
     Stall = 1,
     Fragment = 2,
     Linger = 3,
+    Turn = 4,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 4] = [Kind::Ping, Kind::Stall, Kind::Fragment, Kind::Linger];
+    pub(crate) const COUNT: usize = 5;
+    pub(crate) const ALL: [Kind; Self::COUNT] =
+        [Kind::Ping, Kind::Stall, Kind::Fragment, Kind::Linger, Kind::Turn];
 }
 
 /// The driver's own deadlines, in order, and who waits for what.
@@ -136,6 +139,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
                 }
             }
             Kind::Linger => self.kill(link),
+            Kind::Turn => self.turn_due(link, now),
         }
     }
 

@@ -1,0 +1,199 @@
+//! Turn-taking: a client that has asked for a great deal at once does not stand before everybody else.
+//!
+//! A browser answers one request after the other over one socket. If one client's thousand screenshots were all
+//! passed on, another client's click would wait behind a gigabyte. So what one client may have under way at a
+//! browser is bounded by what its answers have weighed so far; the rest is held in the hub, where deadlines
+//! run and cancelling works as ever, and passed on as answers come. Where none come for a while (a client that
+//! waits for many things at the same time) more is passed on regardless.
+
+use crate::clock::Clock;
+use crate::driver::Shared;
+use crate::host::Host;
+use crate::link::AnyLink;
+use crate::timers::Kind;
+use bridge_core::{Instant, Request, Ticket};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// Bytes of answers that one client may have under way, as far as they can be foreseen.
+const WINDOW: usize = 8 << 20;
+/// What an answer is taken to weigh before the first has come: so 64 requests pass at once.
+const UNKNOWN: usize = 128 << 10;
+/// Requests passed on regardless when no answer has come for [`PATIENCE_MS`].
+const REGARDLESS: usize = 16;
+const PATIENCE_MS: u64 = 100;
+
+/// One client's turns.
+pub(crate) struct Turns {
+    /// What its answers weigh, smoothed.
+    weight: Cell<usize>,
+    /// Requests under way: never too few, and corrected by the hub's count where it matters.
+    asked: Cell<usize>,
+    waiting: RefCell<VecDeque<Waiting>>,
+    /// What the waiting ones hold in memory.
+    pub(crate) bytes: Cell<usize>,
+    /// An answer came since the clock was set.
+    answered: Cell<bool>,
+    /// It stands in the list of those whose turn may have come.
+    listed: Cell<bool>,
+}
+
+struct Waiting {
+    ticket: Ticket,
+    method: Box<str>,
+    params: Box<[u8]>,
+    once: Option<Box<str>>,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Self {
+        Self {
+            weight: Cell::new(UNKNOWN),
+            asked: Cell::new(0),
+            waiting: RefCell::default(),
+            bytes: Cell::new(0),
+            answered: Cell::new(false),
+            listed: Cell::new(false),
+        }
+    }
+
+    /// A request was passed on.
+    pub(crate) fn asked(&self) {
+        self.asked.set(self.asked.get() + 1);
+    }
+
+    /// An answer of this length is on its way to the client.
+    fn answered(&self, len: usize) {
+        self.asked.set(self.asked.get().saturating_sub(1));
+        self.answered.set(true);
+        let weight = self.weight.get();
+        // Up fast, down slowly: guessing too little is what hurts others.
+        self.weight.set(if len > weight { weight.midpoint(len) } else { weight - weight / 8 + len / 8 });
+    }
+
+    fn fits(&self, asked: usize) -> bool {
+        asked == 0 || self.weight.get().saturating_mul(asked) < WINDOW
+    }
+
+    pub(crate) fn clear(&self) {
+        *self.waiting.borrow_mut() = VecDeque::new();
+        self.bytes.set(0);
+    }
+}
+
+impl<H: Host, C: Clock> Shared<H, C> {
+    /// Whether the client's next request has to wait for its turn.
+    pub(crate) fn must_wait(&self, link: &AnyLink) -> bool {
+        let turns = &link.turns;
+        self.prune(link);
+        if !turns.waiting.borrow().is_empty() {
+            return true;
+        }
+        if turns.fits(turns.asked.get()) {
+            return false;
+        }
+        !turns.fits(self.count(link))
+    }
+
+    /// How many of its requests really are under way.
+    fn count(&self, link: &AnyLink) -> usize {
+        let Some(conn) = link.id.get() else { return 0 };
+        let all = self.hub.borrow().connection(conn).map_or(0, |info| info.in_flight);
+        let waiting = link.turns.waiting.borrow().len();
+        let asked = all.saturating_sub(waiting);
+        link.turns.asked.set(asked);
+        asked
+    }
+
+    /// Holds a request until its turn.
+    pub(crate) fn wait(&self, link: &AnyLink, request: Request<'_>, now: Instant) {
+        let (method, params) = (Box::<str>::from(request.method()), Box::<[u8]>::from(request.params()));
+        let once = request.once().map(Box::from);
+        let held = self.hub.borrow_mut().hold(request, now);
+        // If it is refused, the answer is queued.
+        let Ok(ticket) = held else { return };
+        let turns = &link.turns;
+        turns.bytes.set(turns.bytes.get() + params.len());
+        turns.waiting.borrow_mut().push_back(Waiting { ticket, method, params, once });
+        if link.due[Kind::Turn as usize].get() == u64::MAX {
+            turns.answered.set(false);
+            self.set_due(link, Kind::Turn, now.saturating_add_ms(PATIENCE_MS));
+        }
+    }
+
+    /// An answer for the client was queued; others may go now.
+    pub(crate) fn answered(&self, link: &AnyLink, len: usize) {
+        link.turns.answered(len);
+        self.list_turn(link);
+    }
+
+    /// A browser is gone or another one: whoever waits for its turn is passed on, or told.
+    pub(crate) fn turn_all(&self) {
+        let links: Vec<AnyLink> = self.links.borrow().iter().flatten().cloned().collect();
+        for link in links {
+            self.list_turn(&link);
+        }
+    }
+
+    fn list_turn(&self, link: &AnyLink) {
+        let turns = &link.turns;
+        if !turns.waiting.borrow().is_empty() && !turns.listed.replace(true) {
+            self.turns.borrow_mut().push(link.clone());
+        }
+    }
+
+    /// Passes on what fits now, for everyone in the list.
+    pub(crate) fn take_turns(&self) {
+        loop {
+            let Some(link) = self.turns.borrow_mut().pop() else { return };
+            link.turns.listed.set(false);
+            while link.turns.fits(self.count(&link)) && self.pass_on(&link) {}
+        }
+    }
+
+    /// Forgets those at the front that nobody waits for any more: timed out or cancelled.
+    fn prune(&self, link: &AnyLink) {
+        let turns = &link.turns;
+        let waiting = &mut *turns.waiting.borrow_mut();
+        while let Some(first) = waiting.front()
+            && !self.hub.borrow().is_held(&first.ticket)
+        {
+            turns.bytes.set(turns.bytes.get() - first.params.len());
+            waiting.pop_front();
+        }
+    }
+
+    /// Passes the longest waiting one on; `false` if there is none.
+    fn pass_on(&self, link: &AnyLink) -> bool {
+        self.prune(link);
+        let turns = &link.turns;
+        let Some(next) = turns.waiting.borrow_mut().pop_front() else { return false };
+        turns.bytes.set(turns.bytes.get() - next.params.len());
+        let Waiting { ticket, method, params, once } = next;
+        let now = self.clock.now();
+        let released = self.hub.borrow_mut().release(ticket, &method, &params, once.as_deref(), now);
+        if let Ok(forward) = released {
+            self.queue(&forward, None);
+            turns.asked();
+        }
+        self.drain();
+        if link.paused.get() && turns.bytes.get() <= self.options.fast_mark {
+            self.resume();
+        }
+        true
+    }
+
+    /// No answer for a while: the client may be waiting for many things at once, so more goes on.
+    pub(crate) fn turn_due(&self, link: &AnyLink, now: Instant) {
+        if !link.turns.answered.replace(false) {
+            for _ in 0..REGARDLESS {
+                if !self.pass_on(link) {
+                    break;
+                }
+            }
+        }
+        if !link.turns.waiting.borrow().is_empty() {
+            self.set_due(link, Kind::Turn, now.saturating_add_ms(PATIENCE_MS));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! One client's thousand screenshots do not stand before another one's click.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use bridge_core::{Door, Peer};
+use bridge_driver::contract::{StillClock, TestHost, World, config};
+use bridge_driver::{Driver, Local, Options};
+use futures::executor::LocalPool;
+use futures::task::LocalSpawnExt;
+
+type End = Local<TestHost, StillClock>;
+
+struct Still {
+    pool: LocalPool,
+    clock: StillClock,
+    driver: Driver<TestHost, StillClock>,
+}
+
+impl Still {
+    fn new() -> Self {
+        let pool = LocalPool::new();
+        let clock = StillClock::new();
+        let options = Options { client_queue: 1 << 30, all_queues: 1 << 30, ..Options::default() };
+        let driver = World::driver(config(), options, clock.clone());
+        pool.spawner().spawn_local(driver.run_timers()).unwrap();
+        Self { pool, clock, driver }
+    }
+
+    fn local(&self, role: &str) -> End {
+        let local = self.driver.local(&Peer::in_process(Door::Memory)).unwrap();
+        local.send(format!(r#"{{"type":"hello","role":"{role}","name":"t"}}"#).as_bytes());
+        local
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.pool.run_until_stalled();
+        self.clock.advance(ms);
+        self.pool.run_until_stalled();
+    }
+}
+
+fn ask(client: &End, from: usize, to: usize, more: &str) {
+    for n in from..to {
+        client.send(format!(r#"{{"id":"{n}","method":"m"{more}}}"#).as_bytes());
+    }
+}
+
+/// The ids of what the browser was asked and has not been asked before.
+fn asked(browser: &End) -> Vec<String> {
+    let id = |text: &str| text.strip_prefix(r#"{"id":""#).unwrap().split('"').next().unwrap().to_owned();
+    std::iter::from_fn(|| browser.try_recv()).map(|text| id(&String::from_utf8(text).unwrap())).collect()
+}
+
+fn answer(browser: &End, id: &str, size: usize) {
+    let data = "x".repeat(size);
+    browser.send(format!(r#"{{"id":"{id}","success":true,"result":"{data}"}}"#).as_bytes());
+}
+
+#[test]
+fn heavy_answers_are_asked_for_a_few_at_a_time() {
+    let still = Still::new();
+    let (browser, heavy, light) = (still.local("extension"), still.local("client"), still.local("client"));
+    ask(&heavy, 0, 300, "");
+    let mut under_way = asked(&browser);
+    assert_eq!(under_way.len(), 64, "before anything is known");
+    let mut answered = 0;
+    while answered < 300 {
+        answer(&browser, &under_way.remove(0), 1 << 20);
+        answered += 1;
+        let text = heavy.try_recv().unwrap();
+        assert!(text.starts_with(format!(r#"{{"id":"{}","#, answered - 1).as_bytes()));
+        under_way.extend(asked(&browser));
+        if answered == 200 {
+            assert!(under_way.len() <= 9, "{} under way", under_way.len());
+            ask(&light, 0, 1, "");
+            let id = asked(&browser).pop().expect("the other client's turn is at once");
+            answer(&browser, &id, 10);
+            assert!(light.try_recv().is_some());
+        }
+    }
+    assert_eq!(still.driver.with_hub(|hub| hub.in_flight()), 0);
+}
+
+#[test]
+fn light_answers_are_never_held_up() {
+    let still = Still::new();
+    let (browser, client) = (still.local("extension"), still.local("client"));
+    for round in 0..20 {
+        ask(&client, 0, 32, "");
+        let ids = asked(&browser);
+        assert_eq!(ids.len(), 32, "in round {round}");
+        ids.iter().for_each(|id| answer(&browser, id, 100));
+        assert_eq!(std::iter::from_fn(|| client.try_recv()).count(), 32);
+    }
+    ask(&client, 0, 1000, "");
+    assert_eq!(asked(&browser).len(), 1000, "known to be light");
+}
+
+#[test]
+fn a_client_that_waits_for_many_things_gets_them_all_asked() {
+    let mut still = Still::new();
+    let (browser, client) = (still.local("extension"), still.local("client"));
+    ask(&client, 0, 200, "");
+    assert_eq!(asked(&browser).len(), 64);
+    for _ in 0..9 {
+        still.pass(100);
+    }
+    assert_eq!(asked(&browser).len(), 136);
+}
+
+#[test]
+fn time_runs_while_waiting_for_a_turn() {
+    let mut still = Still::new();
+    let (browser, client) = (still.local("extension"), still.local("client"));
+    ask(&client, 0, 100, r#","timeout_ms":50"#);
+    still.pass(60);
+    let answers: Vec<_> = std::iter::from_fn(|| client.try_recv()).collect();
+    assert_eq!(answers.len(), 100);
+    assert!(answers.iter().all(|text| String::from_utf8_lossy(text).contains("TIMEOUT")));
+    still.pass(1_000);
+    assert_eq!(asked(&browser).iter().count(), 64, "what nobody waits for is not asked");
+    ask(&client, 0, 10, "");
+    assert_eq!(asked(&browser).len(), 10);
+}
+
+#[test]
+fn who_waits_for_a_browser_that_goes_is_told_at_once() {
+    let still = Still::new();
+    let (browser, client) = (still.local("extension"), still.local("client"));
+    ask(&client, 0, 100, "");
+    drop(browser);
+    let answers: Vec<_> = std::iter::from_fn(|| client.try_recv()).collect();
+    assert_eq!(answers.len(), 100);
+}
+
+#[test]
+fn who_waits_for_a_browser_that_is_replaced_is_asked_of_the_new_one() {
+    let still = Still::new();
+    let (_browser, client) = (still.local("extension"), still.local("client"));
+    ask(&client, 0, 100, "");
+    let newer = still.local("extension");
+    let answers = std::iter::from_fn(|| client.try_recv()).count();
+    assert_eq!(answers, 64, "those that may have been carried out");
+    assert_eq!(asked(&newer).len(), 36);
+}
+
+#[test]
+fn a_client_that_leaves_takes_its_turns_with_it() {
+    let mut still = Still::new();
+    let (browser, client) = (still.local("extension"), still.local("client"));
+    ask(&client, 0, 200, "");
+    drop(client);
+    still.pass(1_000);
+    assert_eq!(still.driver.with_hub(|hub| hub.in_flight()), 0);
+    assert!(still.driver.queued() < 20_000);
+    drop(browser);
+    assert_eq!(still.driver.queued(), 0);
+}
