@@ -23,7 +23,8 @@ impl<'a> Arbitrary<'a> for Op {
             198..=201 => Self::Nasty(u.arbitrary()?, u.arbitrary()?),
             202 => Self::Raw(u.arbitrary()?, u.arbitrary()?),
             203..=214 => Self::Settle(u.arbitrary()?, u.arbitrary()?),
-            215..=219 => Self::Close(u.arbitrary()?),
+            215..=218 => Self::Close(u.arbitrary()?),
+            219 => Self::Vanish(u.arbitrary()?, u.arbitrary()?),
             220..=223 => Self::HalfClose(u.arbitrary()?),
             224..=225 => Self::Reject(u.arbitrary()?, u.arbitrary()?),
             226..=233 => Self::Congest(u.arbitrary()?, u.arbitrary()?),
@@ -59,9 +60,8 @@ impl<'a> Arbitrary<'a> for Hello {
             browser: pick(u, &[0, 1, 2], &[3, 4, 5])?,
             shows: pick(
                 u,
-                &[Shows::Nothing, Shows::Key, Shows::Token],
+                &[Shows::Nothing, Shows::Key, Shows::Nothing, Shows::Token, Shows::Key, Shows::OldNonce],
                 &[
-                    Shows::OldNonce,
                     Shows::UnknownKey,
                     Shows::BadNonce,
                     Shows::WrongToken,
@@ -70,7 +70,7 @@ impl<'a> Arbitrary<'a> for Hello {
                     Shows::Resume(nth, false),
                 ],
             )?,
-            client: pick(u, &[0, 0, 1, 2, 4], &[3, 5, 6, 7, 8, 9])?,
+            client: pick(u, &[0, 0, 1, 2, 4, 8], &[3, 5, 6, 7, 9])?,
             class: u.arbitrary()?,
             odd_name: pick(u, &[false], &[true])?,
         })
@@ -130,7 +130,7 @@ impl<'a> Arbitrary<'a> for Answer {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let (by, at) = (u8::arbitrary(u)?, u8::arbitrary(u)?);
         Ok(Self {
-            by: pick(u, &[None], &[Some(by)])?,
+            by: pick(u, &[None, None, None, None, None, Some(by)], &[])?,
             alter: pick(u, &[None], &[Some(at)])?,
             form: u.arbitrary()?,
         })
@@ -140,13 +140,16 @@ impl<'a> Arbitrary<'a> for Answer {
 impl<'a> Arbitrary<'a> for Form {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         use Form::{
-            Both, Broken, Deep, Error, EscapedId, IdLast, Long, LongBroken, LongIdLast, Neither, NoSuccess,
-            OddSuccess, Result, Spaced, TwoIds,
+            Both, Broken, Deep, Error, EscapedId, IdLast, Long, LongBroken, LongCut, LongIdLast, Mismatched,
+            Neither, NoSuccess, OddSuccess, Result, Spaced, TwoIds,
         };
         pick(
             u,
             &[Result, IdLast, Error, Long, Result, Spaced],
-            &[LongIdLast, LongBroken, NoSuccess, OddSuccess, Both, Neither, TwoIds, EscapedId, Broken, Deep],
+            &[
+                LongIdLast, LongBroken, LongCut, Mismatched, NoSuccess, OddSuccess, Both, Neither, TwoIds,
+                EscapedId, Broken, Deep,
+            ],
         )
     }
 }

@@ -27,6 +27,8 @@ pub enum Op {
     Settle(u8, Settle),
     /// The connection is gone.
     Close(u8),
+    /// The connection says something (from the list of nasty frames) and is gone before it could hear the reply.
+    Vanish(u8, u8),
     /// The peer sends nothing more but still reads.
     HalfClose(u8),
     /// The door wants it closed.
@@ -238,6 +240,10 @@ pub enum Form {
     LongIdLast,
     /// Long, and broken in the middle.
     LongBroken,
+    /// Long, and cut off.
+    LongCut,
+    /// A bracket of one kind closed by one of the other.
+    Mismatched,
     /// No `success`.
     NoSuccess,
     /// `success` is no boolean.

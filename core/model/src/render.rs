@@ -1,5 +1,6 @@
 //! Operations as the bytes that cross the wire.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde_json::json;
@@ -225,6 +226,8 @@ pub fn answer(form: Form, id: &str, prefix_bytes: usize) -> Vec<u8> {
         Form::Long => format!(r#"{{"id":"{id}","success":true,"result":{{"data":"{long}"}}}}"#),
         Form::LongIdLast => format!(r#"{{"success":true,"result":{{"data":"{long}"}},"id":"{id}"}}"#),
         Form::LongBroken => format!(r#"{{"id":"{id}","success":true,"result":{{]"data":"{long}"}}}}"#),
+        Form::LongCut => format!(r#"{{"id":"{id}","success":true,"result":"{long}"#),
+        Form::Mismatched => format!(r#"{{"id":"{id}","success":true,"result":[1}}}}"#),
         Form::NoSuccess => format!(r#"{{"id":"{id}","result":1}}"#),
         Form::OddSuccess => format!(r#"{{"id":"{id}","success":1,"result":1}}"#),
         Form::Both => format!(r#"{{"id":"{id}","success":true,"result":1,"error":"x"}}"#),
@@ -310,11 +313,11 @@ pub fn confirm(challenge: &str, signature: &str) -> Vec<u8> {
     json!({"type": "pair_confirm", "challenge": challenge, "signature": signature}).to_string().into_bytes()
 }
 
-/// The id of a frame that begins exactly `{"id":"…","success":true|false,` and ends with `}`; the id as long as the hub's.
-pub fn prefix_id(frame: &[u8]) -> Option<String> {
-    let rest = frame.strip_prefix(b"{\"id\":\"")?;
-    let (id, rest) = rest.split_at_checked(12)?;
+/// Where the id stands in a frame that begins exactly `{"id":"…","success":true|false,` and ends with `}`, if it is as long
+/// as the hub's.
+pub fn prefix_id(frame: &[u8]) -> Option<Range<usize>> {
+    let rest = frame.strip_prefix(b"{\"id\":\"")?.get(12..)?;
     let rest = rest.strip_prefix(b"\",\"success\":")?;
     let exact = (rest.starts_with(b"true,") || rest.starts_with(b"false,")) && frame.ends_with(b"}");
-    exact.then(|| String::from_utf8_lossy(id).into_owned())
+    exact.then_some(7..19)
 }

@@ -27,9 +27,9 @@ impl Setup {
         let tight = self.tight;
         Config {
             limits: Limits {
-                connections: if tight { 4 } else { 12 },
+                connections: if tight { 5 } else { 12 },
                 greeting_strangers: if tight { 1 } else { 3 },
-                greeting_same_user: 2,
+                greeting_same_user: 3,
                 greeting_local: 2,
                 in_flight_client: if tight { 2 } else { 5 },
                 in_flight: if tight { 3 } else { 12 },
@@ -37,7 +37,7 @@ impl Setup {
                 extension_bytes: 16_384,
                 prefix_bytes: 512,
                 protocol_errors: 4,
-                takeovers: 3,
+                takeovers: if tight { 1 } else { 2 },
                 ..Limits::default()
             },
             compat: [Compat::SameUser, Compat::Strict, Compat::Open][usize::from(self.compat % 3)],
@@ -47,7 +47,7 @@ impl Setup {
 
     /// Slots for connections.
     pub fn connections(self) -> usize {
-        if self.tight { 6 } else { 20 }
+        if self.tight { 7 } else { 20 }
     }
 
     /// Slots for calls.

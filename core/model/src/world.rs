@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::ledger::{Conn, Ledger, Seen, wire_id};
 use crate::loose::Loose;
 use crate::model::{Ask, Model, Passed, Read};
-use crate::op::{self, Answer, Confirm, Hello, Level, Op, Opening, Settle, Shows, Then, Why};
+use crate::op::{Answer, Confirm, Hello, HelloRole, Level, Op, Opening, Settle, Shows, Then, Why};
 use crate::proof::{Transcript, decode};
 use crate::render;
 use crate::setup::Setup;
@@ -112,31 +112,27 @@ impl World {
         }
     }
 
-    /// A hub where the usual peers are connected: a proven browser, a client on TCP, one on the Unix socket.
+    /// A hub where the usual peers are connected: two proven browsers, a client on TCP, one on the Unix socket.
     pub fn furnished(setup: Setup) -> Self {
         let mut world = Self::new(setup);
-        let hello = |role, two, browser| Hello {
-            role,
-            two,
-            browser,
+        let plain = Hello {
+            role: HelloRole::Extension,
+            two: true,
+            browser: 1,
             shows: Shows::Nothing,
             client: 0,
             class: 0,
             odd_name: false,
         };
-        for (n, (opening, hello)) in [
-            (Opening::Unix, hello(op::HelloRole::Extension, true, 1)),
-            (
-                Opening::SameUser,
-                Hello { client: 1, shows: Shows::Token, ..hello(op::HelloRole::Client, false, 0) },
-            ),
-            (Opening::Unix, hello(op::HelloRole::Client, true, 0)),
-        ]
-        .into_iter()
-        .enumerate()
-        {
+        let old = Hello { role: HelloRole::Client, two: false, client: 1, shows: Shows::Token, ..plain };
+        for (opening, hello) in [
+            (Opening::Unix, plain),
+            (Opening::SameUser, old),
+            (Opening::Unix, Hello { role: HelloRole::Client, ..plain }),
+            (Opening::Unix, Hello { browser: 2, ..plain }),
+        ] {
             world.step(&Op::Open(opening));
-            world.step(&Op::Hello(240 + n as u8, hello));
+            world.step(&Op::Hello(0, hello));
         }
         world
     }
@@ -185,6 +181,12 @@ impl World {
             Op::Settle(nth, settle) => self.settle(*nth, *settle),
             Op::Close(by) => {
                 let conn = self.pick(*by, |_, _| true);
+                self.with(conn, |world, id| world.hub.close(id, world.instant()));
+                self.model.close(conn);
+            }
+            Op::Vanish(by, n) => {
+                let conn = self.pick(*by, |_, _| true);
+                self.say(conn, &render::nasty(*n), Then::Receive);
                 self.with(conn, |world, id| world.hub.close(id, world.instant()));
                 self.model.close(conn);
             }
@@ -324,7 +326,9 @@ impl World {
 
     fn answer(&mut self, nth: u8, answer: Answer) {
         let Some((asked, wire, _)) = nth_last(&self.calls, nth).cloned() else { return };
-        let by = answer.by.map_or(asked, |by| self.pick(by, |_, _| true));
+        // Someone else is most interesting if it is asked things itself.
+        let by =
+            answer.by.map_or(asked, |by| self.pick(by, |model, conn| model.is_asked(conn) && conn != asked));
         let wire = match answer.alter {
             None => wire,
             Some(at) => altered(&wire, at),

@@ -23,8 +23,7 @@ impl Model {
             && frame.len() >= limits.prefix_bytes
             && let Some(wire) = prefix_id(frame)
         {
-            let place = frame.windows(wire.len()).position(|it| it == wire.as_bytes()).unwrap();
-            return self.answered(conn, frame, place..place + wire.len(), true);
+            return self.answered(conn, frame, wire, true);
         }
         let object = Loose::read(frame);
         let id = object.inside("id");

@@ -77,9 +77,10 @@ impl Model {
         }
     }
 
-    /// The peer is gone.
+    /// The peer is gone: it hears nothing more, not even what was on its way.
     pub fn close(&mut self, conn: Conn) {
         self.end(conn, None, Why::Gone);
+        self.out.retain(|out| !matches!(out, Out::Send(to, _) | Out::Close(to, _) if *to == conn));
     }
 
     /// The peer sends nothing more.

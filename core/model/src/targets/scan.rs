@@ -137,8 +137,9 @@ impl Scene {
             }
         }
         let is_wire = |span: &std::ops::Range<usize>| frame[span.clone()] == *wire.as_bytes();
-        let by_prefix = proven && frame.len() >= PREFIX && prefix_id(&frame).is_some();
-        let id = if by_prefix { Some(7..7 + wire.len()) } else { loose.inside("id") }.filter(is_wire);
+        let prefix = prefix_id(&frame).filter(|_| proven && frame.len() >= PREFIX);
+        let by_prefix = prefix.is_some();
+        let id = prefix.or_else(|| loose.inside("id")).filter(is_wire);
         let says = |name: &str| loose.get(name).is_some_and(|raw| raw != b"null");
         let valid = match loose.get("success") {
             Some(b"true") => !says("error"),
