@@ -1,18 +1,11 @@
 // From a frame to its answer: finds the method, checks the parameters, bounds the time, runs the handler, shapes the answer.
 import type { Call } from './call';
 import { send } from './connection/connection';
-import { seeingDialogs } from './debugger/watchful';
 import { link } from './connection/link';
+import { prepare } from './dispatch';
 import { BridgeError, toBridgeError } from './errors';
-import { defs, methods } from './generated/catalogue';
-import { handlers } from './methods/index';
 import { runOnce, validOnce, type Answer } from './once';
-import { judge, policyReady, setPolicy } from './policy/policy';
-import { validateParams } from './validate';
-
-const known = new Map(methods.map((m) => [m.name, m]));
-/** The methods that this build can really carry out; told to the daemon in the hello. */
-export const methodNames = methods.filter((m) => Object.hasOwn(handlers, m.name)).map((m) => m.name);
+import { setPolicy } from './policy/policy';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -64,12 +57,7 @@ async function serve(request: Request, generation: number): Promise<void> {
 
 async function run(request: Request, { controller }: Active): Promise<{ answer: Answer; replayed: boolean }> {
   if (request.method === 'ping') return { answer: { success: true, result: { pong: true } }, replayed: false };
-  const method = known.get(request.method);
-  const handler = method && Object.hasOwn(handlers, method.name) ? handlers[method.name] : undefined;
-  if (!method || !handler) throw new BridgeError('UNKNOWN_METHOD', `unknown method: ${request.method.slice(0, 100)}`);
-  await policyReady;
-  const params = validateParams(withSelector(request.params, method.params.properties), method.params, defs);
-  judge(method.name, method.access, params);
+  const { method, run: carryOut } = await prepare(request.method, request.params);
   const owner = typeof request.client_id === 'string' ? request.client_id : '';
   const timeout = timeoutOf(request.timeout_ms);
   // A little before the hub's own deadline, so that the better-informed answer is the one that arrives.
@@ -87,8 +75,7 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
   const work = async (): Promise<Answer> => {
     const timer = setTimeout(() => controller.abort(), budget);
     try {
-      const done = method.access === 'write' && method.scope === 'page' ? seeingDialogs(call, params, () => handler(params, call)) : handler(params, call);
-      return { success: true, result: await done };
+      return { success: true, result: await carryOut(call) };
     } catch (e) {
       return failure(e, state.acted);
     } finally {
@@ -100,18 +87,11 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
   return runOnce(owner, request.once, method.name, work);
 }
 
-/** The old form {"selector": "#x"} stands for a css target, wherever a target can be given. */
-function withSelector(params: unknown, properties: Record<string, unknown> | undefined): unknown {
-  if (!properties?.target || properties.selector || params === null || typeof params !== 'object' || Array.isArray(params)) return params;
-  const { target, selector } = params as { target?: unknown; selector?: unknown };
-  return target == null && typeof selector === 'string' ? { ...params, target: { by: 'css', value: selector } } : params;
-}
-
 function timeoutOf(given: unknown): number {
   return typeof given === 'number' && given >= 1 ? Math.min(given, MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
 }
 
-function failure(thrown: unknown, acted: boolean): Answer {
+export function failure(thrown: unknown, acted: boolean): Answer {
   const { message, code, extra } = toBridgeError(thrown);
   return { success: false, error: message, code, ...(acted || extra.maybe_executed ? { maybe_executed: true } : {}) };
 }

@@ -7,7 +7,8 @@ import { watchDebugger } from './debugger/attach';
 import { watchWatchful } from './debugger/watchful';
 import { servePopup } from './popup/serve';
 import { setPolicy } from './policy/policy';
-import { methodNames, onFrame, onLost } from './router';
+import { methodNames } from './dispatch';
+import { onFrame, onLost } from './router';
 import { watchPages } from './tabs/guard';
 import { watchOwners } from './tabs/owners';
 import { watchSessions } from './tabs/sessions';
@@ -27,4 +28,4 @@ onLink(({ ack }) => {
 });
 startBadge();
 servePopup();
-startConnection({ frame: onFrame, lost: onLost, methods: methodNames });
+startConnection({ frame: onFrame, lost: onLost, methods: methodNames() });

@@ -16,3 +16,8 @@ export class PageError extends Error {
     this.extra = extra;
   }
 }
+
+/** By name: each bundle has a class of its own. */
+export function isPageError(e: unknown): e is PageError {
+  return e instanceof Error && e.name === 'PageError';
+}

@@ -4,7 +4,7 @@
 import { actOps } from './act-ops';
 import { commonOps, parsed } from './common-ops';
 import type { PageContext, PageOp } from './context';
-import { PageError } from './error';
+import { isPageError, PageError } from './error';
 import { waitOps } from './wait-ops';
 
 const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, commonOps, actOps, waitOps);
@@ -71,7 +71,7 @@ async function run(op: string, args: unknown, { run, deadline, startBy, ready }:
     const value = await f(args as never, context);
     return { ok: value === undefined ? null : value };
   } catch (e) {
-    if (e instanceof PageError) return { error: { code: e.code, message: e.message, ...e.extra } };
+    if (isPageError(e)) return { error: { code: e.code, message: e.message, ...e.extra } };
     return { error: { code: 'INTERNAL_ERROR', message: e instanceof Error ? `${e.name}: ${e.message}` : String(e) } };
   } finally {
     running.delete(run);

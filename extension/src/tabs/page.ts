@@ -23,7 +23,9 @@ export async function callPage<T>(call: Call, tabId: number, op: string, args: u
     try {
       return await runIn<T>(call, doc, op, args, options.ready ?? 'document');
     } catch (e) {
-      const again = e instanceof PageLeft && !e.extra.maybe_executed && (options.follow || e instanceof NotStarted);
+      // A page that is being left cancels what waits in it; that news is often quicker than Chrome's own.
+      const left = e instanceof PageLeft || (options.follow && e instanceof BridgeError && e.code === 'CANCELLED');
+      const again = left && !e.extra.maybe_executed && (options.follow || e instanceof NotStarted);
       if (!again || options.documentId !== undefined || call.signal.aborted) throw e;
     }
   }
