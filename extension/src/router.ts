@@ -91,7 +91,7 @@ function timeoutOf(given: unknown): number {
   return typeof given === 'number' && given >= 1 ? Math.min(given, MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
 }
 
-export function failure(thrown: unknown, acted: boolean): Answer {
+export function failure(thrown: unknown, acted: boolean): Extract<Answer, { success: false }> {
   const { message, code, extra } = toBridgeError(thrown);
   return { success: false, error: message, code, ...(acted || extra.maybe_executed ? { maybe_executed: true } : {}) };
 }

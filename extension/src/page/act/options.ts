@@ -8,7 +8,8 @@ import { queued } from '../wait';
 import { focus } from './pointer';
 import { controlOf } from './resolve';
 
-export interface SelectParams { value?: string; text?: string; index?: number }
+/** `any`: by its text, else by its value. */
+export interface SelectParams { value?: string; text?: string; index?: number; any?: string }
 export interface Selected { element: ElementInfo; value: string; text: string; selected?: string[]; shadow?: true }
 
 export function selectOp(args: ElementArgs & { option: SelectParams }, ctx: PageContext): Promise<Selected | Beyond> {
@@ -57,13 +58,13 @@ function refuse(el: Element): never {
     : `select_option is for <select> elements; this is ${outline(el)}`);
 }
 
-function optionOf(select: HTMLSelectElement, { value, text, index }: SelectParams): HTMLOptionElement | undefined {
+function optionOf(select: HTMLSelectElement, { value, text, index, any }: SelectParams): HTMLOptionElement | undefined {
   const options = [...select.options];
   if (index !== undefined) return options[index];
   const usable = (list: HTMLOptionElement[]) => list.find((o) => !isDisabled(o)) ?? list[0];
   if (value !== undefined) return usable(options.filter((o) => o.value === value));
-  const wanted = fold(text!);
-  return usable(options.filter((o) => fold(o.text) === wanted)) ?? usable(options.filter((o) => fold(o.label) === wanted));
+  const wanted = fold(text ?? any ?? '');
+  return usable(options.filter((o) => fold(o.text) === wanted)) ?? usable(options.filter((o) => fold(o.label) === wanted)) ?? usable(options.filter((o) => o.value === any));
 }
 
 const isDisabled = (o: HTMLOptionElement) => o.disabled || (o.parentElement instanceof HTMLOptGroupElement && o.parentElement.disabled);
@@ -72,7 +73,7 @@ function whyNot(select: HTMLSelectElement, asked: SelectParams): string | null {
   const option = optionOf(select, asked);
   if (!option) {
     const count = select.options.length;
-    const what = asked.index !== undefined ? `no option ${asked.index} (it has ${count})` : asked.value !== undefined ? `no option with the value ${quoted(asked.value)}` : `no option ${quoted(asked.text ?? '')}`;
+    const what = asked.index !== undefined ? `no option ${asked.index} (it has ${count})` : asked.value !== undefined ? `no option with the value ${quoted(asked.value)}` : `no option ${quoted(asked.text ?? asked.any ?? '')}`;
     const have = [...select.options].slice(0, 10).map((o) => quoted(asked.value !== undefined ? o.value : textOf(o))).join(', ');
     return `it has ${what}${asked.index === undefined && count ? `; it has ${have}${count > 10 ? `, and ${count - 10} more` : ''}` : ''}`;
   }
