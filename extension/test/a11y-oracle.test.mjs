@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { globalCode } from './harness/bundle.mjs';
+import { globalCode } from './harness/page-module.mjs';
 import { start } from './harness/start.mjs';
 
 const dir = path.join(path.dirname(fileURLToPath(import.meta.url)), 'pages/read');
