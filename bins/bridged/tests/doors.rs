@@ -6,15 +6,11 @@ mod support;
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use base64ct::{Base64UrlUnpadded, Encoding};
-use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
-use sha2::Sha256;
+use support::extension::{install, prove};
 use support::{Home, Peer};
-
-const OURS: &str = "chrome-extension://fdembngelboffhfimppaoglbmaphnhfm";
 
 #[test]
 fn a_script_of_ten_lines_without_a_token_gets_its_answer() {
@@ -161,65 +157,4 @@ fn only_the_owner_may_control() {
     assert_eq!(control.ask(&json!({"id": "1", "method": "frobnicate"}))["code"], "UNKNOWN_METHOD");
     assert_eq!(control.ask(&json!({"id": "2", "method": "approve", "params": {}}))["code"], "INVALID_PARAMS");
     assert_eq!(control.ask(&json!({"id": "3", "method": "pairings"}))["success"], true);
-}
-
-/// Unpacks a stand-in for the extension and returns what is in its key file.
-fn install(home: &Home, daemon: &support::Daemon) -> Value {
-    let dist = home.path("dist");
-    std::fs::create_dir_all(&dist).unwrap();
-    std::fs::write(dist.join("manifest.json"), r#"{"key":"ours"}"#).unwrap();
-    let mut command = home.program("bridged");
-    command.args(["extension", "install", "unpacked"]).env("BRIDGED_EXTENSION_DIST", &dist);
-    support::Done::of(&mut command).ok();
-    let pairing: Value =
-        serde_json::from_slice(&std::fs::read(home.path("unpacked/pairing.json")).unwrap()).unwrap();
-    assert_eq!(pairing["url"], format!("ws://127.0.0.1:{}", daemon.port));
-    pairing
-}
-
-/// The proof as an extension does it, written from its description and not from the daemon's code.
-fn prove(port: u16, pairing: &Value) -> Result<(Peer, Value), Value> {
-    let key = Base64UrlUnpadded::decode_vec(pairing["key"].as_str().unwrap()).unwrap();
-    let key_id = pairing["key_id"].as_str().unwrap();
-    // A nonce that was seen before is refused, as it must be.
-    static NONCES: AtomicU8 = AtomicU8::new(1);
-    let ours = [NONCES.fetch_add(1, Ordering::Relaxed); 32];
-    let hello = json!({
-        "type": "hello", "role": "extension", "name": "test", "protocol": 2, "browser_id": "b-test",
-        "key_id": key_id, "nonce": Base64UrlUnpadded::encode_string(&ours), "version": "0.0.1"
-    });
-    let mut peer = Peer::open(port, Some(OURS), &hello).unwrap();
-    let challenge = peer.next().unwrap();
-    if challenge["type"] != "pair_challenge" {
-        return Err(challenge);
-    }
-    let theirs = Base64UrlUnpadded::decode_vec(challenge["challenge"].as_str().unwrap()).unwrap();
-    let address = format!("127.0.0.1:{port}");
-    let fields: [&[u8]; 8] = [
-        b"bridged-proof-v2",
-        b"extension",
-        key_id.as_bytes(),
-        b"b-test",
-        &ours,
-        &theirs,
-        address.as_bytes(),
-        OURS.as_bytes(),
-    ];
-    let sign = |side: &[u8]| {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
-        mac.update(side);
-        for field in fields {
-            mac.update(&(field.len() as u32).to_be_bytes());
-            mac.update(field);
-        }
-        Base64UrlUnpadded::encode_string(&mac.finalize().into_bytes())
-    };
-    let genuine = challenge["proof"] == sign(b"S").as_str();
-    peer.send(&json!({"type": "pair_confirm", "challenge": challenge["challenge"], "signature": sign(b"C")}));
-    let ack = peer.next().unwrap();
-    if ack["type"] == "hello_ack" {
-        assert!(genuine, "the daemon's own proof");
-        return Ok((peer, ack));
-    }
-    Err(ack)
 }

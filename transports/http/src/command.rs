@@ -67,7 +67,8 @@ async fn attempt<H: Host, C: Clock>(
     let (mut params, mut timeout_ms) = (None, command.timeout_ms);
     let remembered = caller.tab.get();
     if let Way::Tool(tool) = way {
-        let translated = tool.translate(&args, remembered);
+        let wrong = |text| Failure::new("INVALID_PARAMS", text);
+        let translated = tool.translate(&args, remembered).map_err(wrong)?;
         timeout_ms = translated.timeout_ms.or(timeout_ms);
         params = Some(translated.params);
     }

@@ -3,6 +3,9 @@
 // Each test file uses its part of this, and may stop at the first surprise.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
+pub mod extension;
+pub mod http;
+
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -257,7 +260,11 @@ impl Peer {
     }
 
     pub fn send(&mut self, message: &Value) {
-        let _ = self.socket.send(Message::text(message.to_string()));
+        self.send_text(&message.to_string());
+    }
+
+    pub fn send_text(&mut self, message: &str) {
+        let _ = self.socket.send(Message::text(message));
     }
 
     /// The next message; none once the connection is closed.

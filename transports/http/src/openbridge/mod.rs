@@ -33,8 +33,12 @@ impl Tool {
         catalogue().method(self.method)
     }
 
-    /// Our parameters for its arguments. `tab` is the tab to work on if they name none.
-    pub(crate) fn translate(&self, args: &Map<String, Value>, tab: Option<i64>) -> Translated {
+    /// Our parameters for its arguments, or what is wrong with them. `tab` is the tab to work on if they name none.
+    pub(crate) fn translate(
+        &self,
+        args: &Map<String, Value>,
+        tab: Option<i64>,
+    ) -> Result<Translated, String> {
         let mut params = Map::new();
         let mut timeout_ms = None;
         for (name, value) in args {
@@ -48,11 +52,10 @@ impl Tool {
                     let words = value.as_str().map_or_else(|| value.clone(), |text| snake(text).into());
                     params.insert(snake(name), words);
                 }
-                Some((_, Rule::Deadline)) => match value.as_u64() {
-                    Some(ms) => timeout_ms = Some(ms),
-                    // Let the checks say what is wrong with it.
-                    None => drop(params.insert("timeout".to_owned(), value.clone())),
-                },
+                Some((_, Rule::Deadline)) => {
+                    let ms = value.as_u64().filter(|ms| *ms > 0);
+                    timeout_ms = Some(ms.ok_or_else(|| format!("{name}: expected milliseconds"))?);
+                }
                 None => drop(params.insert(snake(name), value.clone())),
             }
         }
@@ -68,7 +71,7 @@ impl Tool {
                 params.entry("tab_id").or_insert_with(|| tab.into());
             }
         }
-        Translated { params, timeout_ms }
+        Ok(Translated { params, timeout_ms })
     }
 
     /// Its result, from our method's.

@@ -159,7 +159,7 @@ fn all() -> Vec<(&'static str, Value, Value, Value, Value)> {
 fn every_tool_translates_both_ways() {
     for (name, args, params, result, theirs) in all() {
         let tool = tool(name).unwrap_or_else(|| panic!("{name}"));
-        let mut sent = tool.translate(&object(args.clone()), None).params;
+        let mut sent = tool.translate(&object(args.clone()), None).unwrap().params;
         // A method that learns to be trusted is asked to; the others do not hear of it.
         if tool.in_catalogue().is_some_and(|method| method.parameter("trusted").is_some())
             && name == "browser_click"
@@ -183,24 +183,24 @@ fn the_table_has_openbridges_twenty_tools_and_each_is_tried() {
 #[test]
 fn what_differs_in_more_than_its_name() {
     let navigate = tool("browser_navigate").unwrap();
-    let sent = navigate.translate(&object(json!({"url": "u", "timeoutMs": 1500})), Some(4));
+    let sent = navigate.translate(&object(json!({"url": "u", "timeoutMs": 1500})), Some(4)).unwrap();
     assert_eq!(sent.timeout_ms, Some(1500));
     assert_eq!(Value::Object(sent.params), json!({"url": "u", "tab_id": 4}));
     assert_eq!(navigate.result(&Map::new(), json!({"tab_id": 1})), json!({"tabId": 1, "loaded": true}));
 
-    let elsewhere = navigate.translate(&object(json!({"url": "u", "newTab": true})), Some(4));
+    let elsewhere = navigate.translate(&object(json!({"url": "u", "newTab": true})), Some(4)).unwrap();
     assert_eq!(elsewhere.params.get("tab_id"), None, "a new tab is not the one before");
-    let named = navigate.translate(&object(json!({"url": "u", "tabId": 9})), Some(4));
+    let named = navigate.translate(&object(json!({"url": "u", "tabId": 9})), Some(4)).unwrap();
     assert_eq!(named.params["tab_id"], 9);
 
     let click = tool("browser_click").unwrap();
     for (reference, meant) in
         [(json!(5), "backend-5"), (json!("5"), "backend-5"), (json!("frame-1"), "frame-1")]
     {
-        let sent = click.translate(&object(json!({"ref": reference})), None);
+        let sent = click.translate(&object(json!({"ref": reference})), None).unwrap();
         assert_eq!(sent.params["target"], json!({"by": "ref", "value": meant}));
     }
-    let both = click.translate(&object(json!({"ref": "backend-1", "selector": "#a"})), None);
+    let both = click.translate(&object(json!({"ref": "backend-1", "selector": "#a"})), None).unwrap();
     assert_eq!(both.params.get("target"), None, "a selector goes first, as there");
 }
 
