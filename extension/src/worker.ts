@@ -9,6 +9,7 @@ import { servePopup } from './popup/serve';
 import { setPolicy } from './policy/policy';
 import { methodNames } from './dispatch';
 import { onFrame, onLost } from './router';
+import { watchRecords } from './record/watch';
 import { watchPages } from './tabs/guard';
 import { watchOwners } from './tabs/owners';
 import { watchSessions } from './tabs/sessions';
@@ -16,6 +17,7 @@ import { watchRefs } from './tabs/refs';
 
 watchOwners();
 watchSessions();
+watchRecords();
 watchPages();
 watchDebugger();
 watchWatchful();

@@ -1,0 +1,102 @@
+// What a page writes to the console, and what the browser says there about it, as texts.
+import { Recorder, type Recording } from './recorder';
+
+export const LEVELS = ['debug', 'info', 'warning', 'error'] as const;
+
+export interface Message {
+  level: 'debug' | 'log' | 'info' | 'warning' | 'error';
+  text: string;
+  /** The page's own words, an error that nobody caught, or the browser's remarks. */
+  source: 'console' | 'exception' | 'browser';
+  /** Milliseconds since 1970. */
+  at: number;
+  url?: string;
+  line?: number;
+}
+
+const TEXT_MOST = 10_000;
+const IDLE_MS = 10 * 60_000;
+
+export const messages = new Recorder<Message>({ name: 'console', domains: ['Runtime', 'Log'], idle_ms: IDLE_MS, event });
+
+/** Whether the message is at least as severe. */
+export const atLeast = (level: (typeof LEVELS)[number] | undefined) => (m: Message): boolean =>
+  level === undefined || LEVELS.indexOf(m.level === 'log' ? 'info' : m.level) >= LEVELS.indexOf(level);
+
+interface Frame { url?: string; lineNumber?: number }
+interface Called { type: string; args: Remote[]; timestamp: number; stackTrace?: { callFrames?: Frame[] } }
+interface Thrown { timestamp: number; exceptionDetails: { text: string; exception?: Remote; url?: string; lineNumber?: number; stackTrace?: { callFrames?: Frame[] } } }
+interface Logged { entry: { source: string; level: string; text: string; timestamp: number; url?: string; lineNumber?: number } }
+
+function event(_: Recording<Message>, method: string, params: Record<string, unknown>, push: (message: Message) => void): void {
+  if (method === 'Runtime.consoleAPICalled') {
+    const { type, args, timestamp, stackTrace } = params as unknown as Called;
+    if (type === 'endGroup' || type === 'clear') return;
+    push({ level: levelOf(type), text: cut(format(args) || (type === 'trace' ? 'console.trace' : '')), source: 'console', at: Math.round(timestamp), ...place(stackTrace?.callFrames?.[0]) });
+  } else if (method === 'Runtime.exceptionThrown') {
+    const { timestamp, exceptionDetails: e } = params as unknown as Thrown;
+    const what = e.exception ? show(e.exception) : '';
+    push({ level: 'error', text: cut(what ? `${e.text === 'Uncaught' ? 'Uncaught ' : `${e.text} `}${what}` : e.text), source: 'exception', at: Math.round(timestamp), ...place(e.stackTrace?.callFrames?.[0] ?? e) });
+  } else if (method === 'Log.entryAdded') {
+    const { level, text, timestamp, url, lineNumber } = (params as unknown as Logged).entry;
+    push({ level: level === 'verbose' ? 'debug' : levelOf(level), text: cut(text), source: 'browser', at: Math.round(timestamp), ...place({ url, lineNumber }) });
+  }
+}
+
+function levelOf(type: string): Message['level'] {
+  switch (type) {
+    case 'error': case 'assert': return 'error';
+    case 'warning': return 'warning';
+    case 'debug': return 'debug';
+    case 'info': return 'info';
+    default: return 'log';
+  }
+}
+
+const place = (frame: Frame | undefined) => ({ ...(frame?.url ? { url: frame.url.slice(0, 2000) } : {}), ...(frame?.url && frame.lineNumber !== undefined ? { line: frame.lineNumber + 1 } : {}) });
+const cut = (text: string) => (text.length > TEXT_MOST ? `${text.slice(0, TEXT_MOST)}…` : text);
+
+interface Preview { subtype?: string; description?: string; overflow?: boolean; properties?: Property[]; entries?: { key?: Preview; value: Preview }[]; type?: string }
+interface Property { name: string; type: string; subtype?: string; value?: string; valuePreview?: Preview }
+interface Remote { type: string; subtype?: string; value?: unknown; unserializableValue?: string; description?: string; preview?: Preview }
+
+/** The arguments as the console shows them: the first one may hold places for the others. */
+function format(args: Remote[]): string {
+  const [first, ...rest] = args;
+  if (first?.type !== 'string' || !String(first.value).includes('%')) return args.map(show).join(' ');
+  const text = String(first.value).replace(/%([sdifoOc%])/g, (whole, kind: string) => {
+    if (kind === '%') return '%';
+    if (!rest.length) return whole;
+    const next = rest.shift()!;
+    if (kind === 'c') return '';
+    return kind === 'd' || kind === 'i' ? String(Math.trunc(Number(next.value))) : show(next);
+  });
+  return [text, ...rest.map(show)].join(' ');
+}
+
+function show(remote: Remote): string {
+  if (remote.type === 'string') return String(remote.value);
+  if (remote.unserializableValue !== undefined) return remote.unserializableValue;
+  if (remote.type === 'undefined') return 'undefined';
+  // null has an object's type and a value.
+  if (remote.type !== 'object' && remote.type !== 'function' && remote.type !== 'symbol') return String(remote.value);
+  if (remote.subtype === 'null') return 'null';
+  if (remote.subtype === 'error' || remote.subtype === 'node' || remote.subtype === 'regexp' || remote.subtype === 'date' || !remote.preview) return remote.description ?? remote.type;
+  return showPreview(remote.preview, remote.description);
+}
+
+function showPreview({ subtype, properties = [], entries, overflow, description }: Preview, name = description): string {
+  const more = overflow ? ', …' : '';
+  if (entries) return `${name ?? ''} {${entries.map(({ key, value }) => (key ? `${inner(key)} => ${inner(value)}` : inner(value))).join(', ')}${more}}`;
+  const list = subtype === 'array' || subtype === 'typedarray';
+  const shown = properties.map((p) => (list && /^\d+$/.test(p.name) ? property(p) : `${p.name}: ${property(p)}`)).join(', ') + more;
+  return list ? `[${shown}]` : `${name && name !== 'Object' ? `${name} ` : ''}{${shown}}`;
+}
+
+const inner = (preview: Preview): string => (preview.properties?.length || preview.entries ? showPreview(preview) : preview.type === 'string' ? JSON.stringify(preview.description ?? '') : preview.description ?? preview.type ?? '');
+
+function property({ type, value, valuePreview }: Property): string {
+  if (valuePreview) return showPreview(valuePreview);
+  if (type === 'object' && value === 'Object') return '{…}';
+  return type === 'string' ? JSON.stringify(value ?? '') : type === 'function' ? 'ƒ' : value ?? type;
+}

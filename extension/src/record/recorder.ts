@@ -1,0 +1,143 @@
+// What a tab does, written down while somebody wants to know: a ring of entries a tab, filled from the debugger's events. The debugger
+// is held from start to stop; one listener a recording, which goes with it.
+import { onDebuggerEvent, withDebugger, type Send } from '../debugger/attach';
+
+/** So many entries a tab are kept; the oldest go first. */
+export const RING = 500;
+
+export interface Recording<E> {
+  entries: E[];
+  /** How many fell out of the ring. */
+  dropped: number;
+  /** When it began. */
+  since: number;
+  /** Where it stands; `ended` says why, if it was not stopped by a client. */
+  status: 'recording' | 'stopped';
+  ended?: string;
+  /** To the tab's debugger, while it records; `session` names a frame of another process or a worker. */
+  send<T = unknown>(method: string, params?: object, session?: string): Promise<T>;
+}
+
+interface Live<E> extends Recording<E> { stop: (why?: string) => void; idle?: ReturnType<typeof setTimeout> }
+
+export interface Kind<E> {
+  name: string;
+  /** The domains whose events it takes. */
+  domains: string[];
+  /** Without a call for so long it ends by itself; the debugger's bar must not stay for ever. */
+  idle_ms: number;
+  event(recording: Recording<E>, method: string, params: Record<string, unknown>, push: (entry: E) => void): void;
+}
+
+export class Recorder<E> {
+  private readonly tabs = new Map<number, Live<E>>();
+  private readonly starting = new Map<number, Promise<Live<E>>>();
+
+  constructor(private readonly kind: Kind<E>) {}
+
+  /** The tab's recording, running or stopped. */
+  of(tabId: number): Recording<E> | undefined {
+    const live = this.tabs.get(tabId);
+    if (live?.status === 'recording') this.keep(tabId, live);
+    return live;
+  }
+
+  /** Begins a recording, unless one runs. */
+  async start(tabId: number): Promise<Recording<E>> {
+    const live = this.tabs.get(tabId);
+    if (live?.status === 'recording') {
+      this.keep(tabId, live);
+      return live;
+    }
+    let starting = this.starting.get(tabId);
+    if (!starting) {
+      starting = this.begin(tabId).finally(() => this.starting.delete(tabId));
+      this.starting.set(tabId, starting);
+    }
+    return starting;
+  }
+
+  stop(tabId: number, why?: string): Recording<E> | undefined {
+    const live = this.tabs.get(tabId);
+    live?.stop(why);
+    return live;
+  }
+
+  clear(tabId: number): void {
+    const live = this.tabs.get(tabId);
+    if (!live) return;
+    live.entries.length = 0;
+    live.dropped = 0;
+    if (live.status === 'stopped') this.tabs.delete(tabId);
+  }
+
+  /** The tab is gone. */
+  forget(tabId: number): void {
+    this.stop(tabId, 'the tab was closed');
+    this.tabs.delete(tabId);
+  }
+
+  private keep(tabId: number, live: Live<E>): void {
+    clearTimeout(live.idle);
+    live.idle = setTimeout(() => this.stop(tabId, 'nobody asked for it any more'), this.kind.idle_ms);
+  }
+
+  private begin(tabId: number): Promise<Live<E>> {
+    return new Promise((resolve, reject) => {
+      let release!: () => void;
+      const stopped = new Promise<void>((r) => { release = r; });
+      const work = async (send: Send) => {
+        const live: Live<E> = {
+          entries: [], dropped: 0, since: Date.now(), status: 'recording',
+          send: (method, params = {}, session) => (session === undefined ? send(method, params) : toSession(tabId, session, method, params)),
+          stop(why) {
+            if (live.status === 'stopped') return;
+            live.status = 'stopped';
+            if (why !== undefined) live.ended = why;
+            clearTimeout(live.idle);
+            release();
+          },
+        };
+        const push = (entry: E) => {
+          live.entries.push(entry);
+          if (live.entries.length > RING) { live.entries.shift(); live.dropped++; }
+        };
+        const unhear = onDebuggerEvent(tabId, (method, params) => {
+          if (method === 'Target.attachedToTarget') void this.enable((m, p) => toSession(tabId, String(params.sessionId), m, p));
+          else this.kind.event(live, method, params, push);
+        });
+        try {
+          await this.enable(send);
+          // Frames of other sites run in processes of their own, each with a debugger session of its own.
+          await send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: true }).catch(() => {});
+          this.tabs.set(tabId, live);
+          this.keep(tabId, live);
+          resolve(live);
+          await stopped;
+        } finally {
+          unhear();
+          for (const domain of this.kind.domains) await send(`${domain}.disable`).catch(() => {});
+        }
+      };
+      withDebugger(tabId, work).catch(reject);
+    });
+  }
+
+  private async enable(send: (method: string, params?: object) => Promise<unknown>): Promise<void> {
+    await Promise.all(this.kind.domains.map((domain) => send(`${domain}.enable`).catch((e: unknown) => {
+      // Not every kind of target has every domain.
+      if (domain === this.kind.domains[0]) throw e;
+    }))).catch((e: unknown) => { throw e; });
+  }
+}
+
+async function toSession<T>(tabId: number, sessionId: string, method: string, params: object = {}): Promise<T> {
+  return (await chrome.debugger.sendCommand({ tabId, sessionId }, method, params as Record<string, unknown>)) as T;
+}
+
+/** The last entries that match, oldest first. */
+export function lastOf<E>(entries: E[], limit: number, matches: (entry: E) => boolean): E[] {
+  const found: E[] = [];
+  for (let i = entries.length - 1; i >= 0 && found.length < limit; i--) if (matches(entries[i]!)) found.push(entries[i]!);
+  return found.reverse();
+}

@@ -1,0 +1,151 @@
+// network and console: what is recorded, from where, how much of it is kept, and that nothing stays behind.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { start } from './harness/start.mjs';
+
+let b, tab;
+before(async () => {
+  b = await start({
+    pages: {
+      '/': '<title>Home</title><script src="/__page.js"></script>',
+      '/framed': '<title>Framed</title><iframe src="{{cross}}/inner"></iframe>',
+      '/inner': '<script>setTimeout(() => { fetch("/api/inner"); console.log("from the frame") }, 300)</script>',
+      '/early': '<title>Early</title><script>console.log("before anybody listened"); setTimeout(() => { throw new TypeError("nobody caught me") })</script>',
+      '/second': '<title>Second</title><script>console.info("the next page")</script>',
+    },
+    routes: {
+      '/api/items': { body: '[1,2,"drei ✓"]', type: 'application/json' },
+      '/api/new': { status: 201, body: '{"ok":true}', type: 'application/json' },
+      '/api/inner': { body: '{}', type: 'application/json' },
+      '/api/gone': { status: 404, body: 'no', type: 'text/plain' },
+      '/moved': { redirect: '/api/items?moved', status: 302 },
+      '/some.bin': { body: 'abc', type: 'application/octet-stream' },
+      '/drop': { drop: true },
+    },
+  });
+  tab = await b.open('/');
+});
+after(() => b?.stop());
+
+const network = (action, more) => b.ok('network', { tab_id: tab, action, ...more });
+const messages = async (more) => (await b.ok('console', { tab_id: tab, ...more })).messages;
+/** Repeats until the check passes, for what the browser tells a moment later. */
+async function until(look, holds) {
+  const end = Date.now() + 5000;
+  for (;;) {
+    const seen = await look();
+    if (holds(seen)) return seen;
+    if (Date.now() > end) assert.fail(`did not come: ${JSON.stringify(seen)}`);
+    await new Promise((r) => setTimeout(r, 50));
+  }
+}
+const settled = (count, filter) => until(async () => (await network('get', { filter })).events, (events) => events.filter((e) => e.duration_ms !== undefined).length >= count);
+
+test('requests of a page: address, method, status, redirects and failures', async () => {
+  assert.deepEqual(await network('start'), { status: 'recording', count: 0, tab_id: tab });
+  await b.page(tab, `(async () => { await fetch('/api/items?page=1'); await fetch('/api/new', { method: 'POST', body: '{"a":"ä"}' }); await fetch('/api/gone'); await fetch('/moved'); await fetch('/drop').catch(() => {}); })()`);
+  const events = await settled(6);
+  const of = (part) => events.find((e) => e.url.includes(part));
+  assert.deepEqual([of('/api/items?page=1').method, of('/api/items?page=1').status, of('/api/items?page=1').mime], ['GET', 200, 'application/json']);
+  assert.deepEqual([of('/api/new').method, of('/api/new').status, of('/api/new').type], ['POST', 201, 'fetch']);
+  assert.equal(of('/api/gone').status, 404);
+  assert.deepEqual([of('/moved').status, of('/moved').redirected_to], [302, `${b.base}/api/items?moved`]);
+  assert.equal(of('items?moved').status, 200);
+  assert.match(of('/drop').error, /ERR_/);
+  assert.ok(Math.abs(of('/api/new').at - Date.now()) < 60_000);
+});
+
+test('a filter, a limit, and one request with its headers and bodies', async () => {
+  const { events } = await network('get', { filter: 'post 201' });
+  assert.deepEqual(events.map((e) => e.url), [`${b.base}/api/new`]);
+  assert.equal((await network('get', { limit: 2 })).events.length, 2);
+  const { events: [whole] } = await network('get', { request_id: events[0].request_id });
+  assert.equal(whole.request_body, '{"a":"ä"}');
+  assert.equal(whole.response_body, '{"ok":true}');
+  assert.match(JSON.stringify(whole.response_headers), /application\/json/);
+  assert.ok(Object.keys(whole.request_headers).length);
+  const items = (await network('get', { filter: 'page=1' })).events[0];
+  assert.equal((await network('get', { request_id: items.request_id })).events[0].response_body, '[1,2,"drei ✓"]');
+  await b.page(tab, 'fetch("/some.bin").then((r) => r.arrayBuffer()).then(() => 1)');
+  const [pixel] = await settled(1, 'some.bin');
+  const { events: [binary] } = await network('get', { request_id: pixel.request_id });
+  assert.deepEqual([binary.base64, binary.response_body], [true, 'YWJj']);
+  assert.equal((await b.fails('network', { tab_id: tab, action: 'get', request_id: 'r0' })).code, 'INVALID_PARAMS');
+});
+
+test('clear forgets, stop ends and keeps, start begins anew', async () => {
+  await network('clear');
+  assert.deepEqual((await network('get')).events, []);
+  await b.page(tab, 'fetch("/api/items?kept").then((r) => r.text())');
+  await settled(1, 'kept');
+  assert.equal((await network('stop')).status, 'stopped');
+  await b.page(tab, 'fetch("/api/items?unseen").then((r) => r.text())');
+  const after = await network('get');
+  assert.deepEqual([after.status, after.events.map((e) => e.url)], ['stopped', [`${b.base}/api/items?kept`]]);
+  const { events: [late] } = await network('get', { request_id: after.events[0].request_id });
+  assert.match(late.note, /stopped/);
+  assert.equal((await network('start')).count, 0);
+  await network('stop');
+});
+
+test('only the last 500 are kept, and it says how many are not', async () => {
+  await network('start');
+  await b.page(tab, `(async () => { for (let i = 0; i < 520; i += 20) await Promise.all(Array.from({ length: 20 }, (_, k) => fetch('/api/items?n=' + (i + k)).then((r) => r.text()))); })()`);
+  const { events, dropped } = await until(() => network('get', { limit: 500 }), (r) => (r.dropped ?? 0) >= 20);
+  assert.deepEqual([events.length, dropped], [500, 20]);
+  await network('stop');
+});
+
+test('frames of other sites are recorded too', async () => {
+  await network('start');
+  await b.ok('console', { tab_id: tab });
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/framed` });
+  await settled(1, '/api/inner');
+  await until(() => messages(), (m) => m.some((x) => x.text === 'from the frame'));
+  await network('stop');
+});
+
+test('console: what was written before the first call, errors that nobody caught, objects as they are', async () => {
+  await b.ok('new_tab', { url: `${b.base}/early` }).then((t) => { tab = t.tab_id; });
+  const early = await until(() => messages(), (m) => m.length >= 2);
+  assert.ok(early.some((m) => m.text === 'before anybody listened' && m.level === 'log' && m.source === 'console' && m.line === 1));
+  assert.ok(early.some((m) => m.source === 'exception' && m.level === 'error' && /Uncaught TypeError: nobody caught me/.test(m.text)));
+  await b.ok('console', { tab_id: tab, action: 'clear' });
+  assert.deepEqual(await messages(), []);
+  await b.inPage('/early', `console.log('plain 测试', { a: 1, b: { c: 'x' }, d: [1, 'two'] }, null, undefined, 12n, true); console.warn('%s has %d files%c!', 'Anna', 3.7, 'color:red'); console.error(new Error('made')); console.debug(new Map([['k', 1]]), document.body)`);
+  const written = await until(() => messages(), (m) => m.length >= 4);
+  assert.equal(written[0].text, 'plain 测试 {a: 1, b: {…}, d: Array(2)} null undefined 12n true');
+  assert.deepEqual([written[1].level, written[1].text], ['warning', 'Anna has 3 files!']);
+  assert.deepEqual([written[2].level, written[2].text.split('\n')[0]], ['error', 'Error: made']);
+  assert.match(written[3].text, /^Map\(1\) \{"k" => 1\} body$/);
+  assert.deepEqual((await messages({ level: 'warning' })).map((m) => m.level), ['warning', 'error']);
+  assert.equal((await messages({ limit: 1 })).length, 1);
+});
+
+test('console: it goes on over a navigation', async () => {
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/second` });
+  await until(() => messages(), (m) => m.some((x) => x.text === 'the next page' && x.level === 'info'));
+});
+
+test('a thousand times start and stop leave nothing behind', async () => {
+  tab = await b.open('/');
+  for (let i = 0; i < 1000; i += 50) await b.ok('batch', { steps: Array.from({ length: 50 }, (_, k) => ({ method: 'network', params: { tab_id: tab, action: k % 2 ? 'stop' : 'start' } })) });
+  for (let i = 0; i < 1000; i += 100) await Promise.all(Array.from({ length: 100 }, (_, k) => network(k % 2 ? 'stop' : 'start')));
+  await network('stop');
+  await network('start');
+  await b.page(tab, 'fetch("/api/items?once").then((r) => r.text())');
+  await settled(1, 'once');
+  assert.equal((await network('get', { filter: 'once' })).events.length, 1, 'one listener, one entry');
+  await network('stop');
+  await network('clear');
+  assert.equal((await network('get')).status, 'off');
+});
+
+test('a tab that is closed takes its record along; a page closed to extensions has none', async () => {
+  const other = await b.open('/');
+  await b.ok('network', { tab_id: other, action: 'start' });
+  await b.ok('close_tab', { tab_id: other });
+  assert.equal((await b.fails('network', { tab_id: other, action: 'get' })).code, 'TAB_NOT_FOUND');
+  const closed = (await b.ok('list_tabs')).tabs.find((t) => /^chrome:/.test(t.url));
+  if (closed) assert.equal((await b.fails('network', { tab_id: closed.tab_id, action: 'start' })).code, 'RESTRICTED_PAGE');
+});
