@@ -11,6 +11,9 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::rc::Rc;
 
+/// The longest that a call may take, in milliseconds.
+const LONGEST_MS: u64 = 600_000;
+
 /// The body of a request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,6 +80,9 @@ async fn attempt<H: Host, C: Clock>(
         sent.insert("browser_id".to_owned(), browser.into());
     }
     check(method, &sent)?;
+    if command.timeout_ms.is_some_and(|ms| !(1..=LONGEST_MS).contains(&ms)) {
+        return Err(Failure::new("INVALID_REQUEST", format!("timeoutMs: expected 1 to {LONGEST_MS}")));
+    }
     once_is_sound(command.once.as_deref())?;
     let text = Value::Object(sent).to_string();
     let mut answer = caller.call(&method.name, &text, timeout_ms, command.once.as_deref()).await;
