@@ -115,9 +115,8 @@ impl Settings {
         // A free port is for a run whose output somebody reads; set for good it would only make the daemon impossible to find.
         let least = u16::from(flags.port.is_none());
         let free = flags.port.as_ref().is_some_and(|port| port.value == "0");
-        let least_http = u16::from(flags.http_port.is_none());
         let http = pick("http_port", flags.http_port, env.http_port, file.http_port);
-        let http = http_port(http.as_ref(), least_http, free)?;
+        let http = http_port(http.as_ref(), free)?;
         let port = pick("port", flags.port, env.port, file.port);
         let port = port.map_or(Ok(DEFAULT_PORT), |p| number(&p, least, 65535, "a port from 1 to 65535"))?;
         let most = pick("max_connections", flags.max_connections, env.max_connections, file.max_connections);
@@ -191,13 +190,14 @@ fn number(given: &Text, least: u16, most: u16, expected: &str) -> Outcome<u16> {
     }
 }
 
-/// `free`: the other port is one that was free, so this run's are to be read from its output.
-fn http_port(given: Option<&Text>, least: u16, free: bool) -> Outcome<Option<Http>> {
+/// `free`: the other port is one that was free, so this run's are to be read from its output. Whoever needs this one finds
+/// it in `bridged status`, so a free one may be asked for anywhere.
+fn http_port(given: Option<&Text>, free: bool) -> Outcome<Option<Http>> {
     match given {
         None => Ok(Some(Http { port: if free { 0 } else { DEFAULT_HTTP_PORT }, chosen: false })),
         Some(text) if text.value == "off" => Ok(None),
         Some(text) => {
-            let port = number(text, least, 65535, "a port from 1 to 65535, or off")?;
+            let port = number(text, 0, 65535, "a port from 0 to 65535, or off")?;
             Ok(Some(Http { port, chosen: true }))
         }
     }
