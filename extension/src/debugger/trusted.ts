@@ -57,8 +57,8 @@ export async function whereNow(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'ai
   return (await inTab(call, doc, point)).point;
 }
 
-/** From a point of a document's view to the tab's, through all frames around it. */
-export async function inTab(call: Call, doc: Doc, point: Point): Promise<FramePoint> {
+/** From a point of a document's view to the tab's, through all frames around it; stops where a frame is covered, unless that is all one. */
+export async function inTab(call: Call, doc: Doc, point: Point, covered = false): Promise<FramePoint> {
   let inner: { frameId: number; documentId: string; url: string } = doc;
   let at = point;
   const frames = doc.frameId === 0 ? [] : await framesOf(doc.tabId);
@@ -68,7 +68,7 @@ export async function inTab(call: Call, doc: Doc, point: Point): Promise<FramePo
     if (!outer) throw new PageLeft('the frame is gone');
     const { index } = await callPage<Place>(call, doc.tabId, 'frame_place', null, { documentId: inner.documentId });
     const placed = await callPage<FramePoint>(call, doc.tabId, 'frame_point', { index, url: inner.url, point: at }, { documentId: outer.documentId });
-    if (placed.cover !== undefined) return placed;
+    if (placed.cover !== undefined && !covered) return placed;
     at = placed.point;
     inner = outer;
   }

@@ -3,7 +3,7 @@ import type { Call, Handler } from '../call';
 import { onDebuggerEvent, type Send } from '../debugger/attach';
 import { checkPoint, move, press, release, untilDialog, type Point } from '../debugger/input';
 import { aimAt, told, trusted, viewOf, whereNow, type Aimed } from '../debugger/trusted';
-import type { DragParams, DragResult, Target } from '../generated/methods';
+import type { DragParams, DragResult } from '../generated/methods';
 import { resolveTab } from '../tabs/resolve';
 
 type End = DragParams['from'];
@@ -34,7 +34,7 @@ async function find(call: Call, tabId: number, end: End, timeout: number | undef
     checkPoint(end, await viewOf(call, tabId));
     return { at: end };
   }
-  const aimed = await aimAt(call, tabId, { target: end as Target, timeout }, {});
+  const aimed = await aimAt(call, tabId, { target: end, timeout }, {});
   return { at: aimed.at, aimed };
 }
 

@@ -1,5 +1,6 @@
 // The operations that find and change elements.
 import { aimedOp, aimOp, aimPointOp, framePointOp } from './act/aim';
+import { boxOp } from './act/box';
 import { checkOp } from './act/check';
 import { clickAtOp, clickOp } from './act/click';
 import { selectOp } from './act/options';
@@ -20,6 +21,7 @@ export const actOps: Record<string, PageOp> = {
   frame_point: framePointOp,
   focus_state: focusStateOp,
   focus_typing: focusTypingOp,
+  box: boxOp,
   click: clickOp,
   click_at: clickAtOp,
   check: checkOp,

@@ -1,10 +1,8 @@
 // Takes pictures of tabs. Chrome's own capture is fast but allowed only about twice a second and never answers for a window that
 // others cover; the debugger then takes the picture.
 import { remaining, type Call } from '../call';
-import { withDebugger } from '../debugger/attach';
+import { pictureOfView, type Shot } from '../debugger/picture';
 import { BridgeError } from '../errors';
-
-export interface Shot { format: 'png' | 'jpeg'; quality: number }
 
 const CAPTURE_MS = 2000;
 /** Two captures a second are allowed; failed ones count too. */
@@ -40,19 +38,9 @@ async function takeTurn(call: Call, tabId: number, windowId: number, shot: Shot)
   return byDebugger(call, tabId, shot, picture instanceof Error ? picture : undefined);
 }
 
-/** A screencast wakes the page's compositor, also in a hidden or covered tab; without it captureScreenshot would hang there. */
 async function byDebugger(call: Call, tabId: number, shot: Shot, reason: Error | undefined): Promise<string> {
   try {
-    const work = withDebugger(tabId, async (send) => {
-      await send('Page.startScreencast', { format: 'jpeg', quality: 1, maxWidth: 10, maxHeight: 10 });
-      try {
-        const { data } = await send<{ data: string }>('Page.captureScreenshot', { format: shot.format, ...(shot.format === 'jpeg' ? { quality: shot.quality } : {}) });
-        return `data:image/${shot.format};base64,${data}`;
-      } finally {
-        void send('Page.stopScreencast').catch(() => {});
-      }
-    });
-    return await within(work, Math.max(500, remaining(call, 8000)));
+    return await within(pictureOfView(call, tabId, shot), Math.max(500, remaining(call, 8000)));
   } catch (e) {
     if (e instanceof BridgeError && e.code !== 'UNSUPPORTED') throw e;
     if (reason && !(reason instanceof TimeUp)) throw new BridgeError(/access|permission/i.test(reason.message) ? 'RESTRICTED_PAGE' : 'INTERNAL_ERROR', `no picture could be taken: ${reason.message}`);

@@ -57,7 +57,7 @@ export class Identities {
   private siblings(entry: Element, parent: Element): Siblings {
     const kind = kindOf(entry);
     let kinds = this.lists.get(parent);
-    if (!kinds) this.lists.set(parent, kinds = new Map());
+    if (!kinds) this.lists.set(parent, kinds = new Map<string, Siblings>());
     let record = kinds.get(kind);
     if (!record) {
       const all = like(parent, kind).slice(0, MOST).map((el) => ({ el: new WeakRef(el), said: this.said(el) }));
