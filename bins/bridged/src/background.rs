@@ -190,7 +190,7 @@ pub(crate) fn said(failure: &Failure) -> String {
 }
 
 /// The daemon that runs, once it has said where it is.
-fn settled(state: &Path) -> Outcome<Option<Record>> {
+pub(crate) fn settled(state: &Path) -> Outcome<Option<Record>> {
     let until = Instant::now() + START;
     loop {
         match record::running(state) {
@@ -205,7 +205,7 @@ fn settled(state: &Path) -> Outcome<Option<Record>> {
 }
 
 /// The `bridged` beside the program that runs now; never one from the PATH or the current folder.
-fn sibling() -> Outcome<PathBuf> {
+pub(crate) fn sibling() -> Outcome<PathBuf> {
     let own = std::env::current_exe().and_then(|p| p.canonicalize()).doing("find this program's own file")?;
     let daemon = own.with_file_name("bridged");
     match daemon.symlink_metadata() {

@@ -38,6 +38,9 @@ pub(crate) enum Command {
     Token(Token),
     Policy(Policy),
     Mcp(Mcp),
+    Install(Install),
+    Skill(Skill),
+    Doctor(Doctor),
     Demo(Demo),
     Completions(Completions),
 }
@@ -148,6 +151,7 @@ pub(crate) struct Extension {
 pub(crate) enum ExtensionCommand {
     Install(ExtensionInstall),
     Path(ExtensionPath),
+    Upgrade(ExtensionUpgrade),
 }
 
 /// Unpack the extension into a folder, with a key of its own. Again: newer files, new key, the old one ends.
@@ -171,6 +175,11 @@ pub(crate) struct ExtensionInstall {
 #[derive(FromArgs)]
 #[argh(subcommand, name = "path", example = "bridged extension path")]
 pub(crate) struct ExtensionPath {}
+
+/// Renew the unpacked extension's files after this program was updated; its key stays. Then press its reload arrow.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "upgrade", example = "bridged extension upgrade")]
+pub(crate) struct ExtensionUpgrade {}
 
 /// Print a key to paste into the extension's popup, for an extension that did not come from `extension install`.
 #[derive(FromArgs)]
@@ -271,6 +280,52 @@ pub(crate) struct Mcp {
     /// which tools: core (default), all, or names of groups and methods with commas between
     #[argh(option)]
     pub tools: Option<String>,
+}
+
+/// Tell the MCP clients of this account about the bridge, give their agents a skill, the system a service, and unpack the
+/// extension if it is not yet. Says each thing it does; doing it again changes nothing.
+#[derive(FromArgs)]
+#[argh(
+    subcommand,
+    name = "install",
+    example = "bridged install --dry-run   # what would be done",
+    example = "bridged install claude-code codex",
+    example = "bridged install --uninstall",
+    note = "Clients: claude-code, claude-desktop, codex, cursor, gemini, vscode, windsurf; parts: extension, service.",
+    note = "Without names: the parts and every client that is used here. Other entries, comments and formatting stay; a copy is kept beside each file."
+)]
+pub(crate) struct Install {
+    /// say what would be done, and change nothing
+    #[argh(switch)]
+    pub dry_run: bool,
+    /// take back what an installation did; keys and the extension stay
+    #[argh(switch)]
+    pub uninstall: bool,
+    /// clients and parts (default: all that are used here)
+    #[argh(positional)]
+    pub parts: Vec<String>,
+}
+
+/// Print the skill file that tells an agent how to use this version.
+#[derive(FromArgs)]
+#[argh(subcommand, name = "skill", example = "bridged skill > ~/.claude/skills/bridged/SKILL.md")]
+pub(crate) struct Skill {}
+
+/// Check everything that a call passes through, and say what to do about each thing that is wrong (exit code 1 if calls fail).
+#[derive(FromArgs)]
+#[argh(
+    subcommand,
+    name = "doctor",
+    example = "bridged doctor --fix",
+    note = "It disturbs nothing: no browser and no page notices it."
+)]
+pub(crate) struct Doctor {
+    /// as one JSON object
+    #[argh(switch)]
+    pub json: bool,
+    /// also do what can do no harm: start the daemon, close files to others, renew the extension's files and the skill
+    #[argh(switch)]
+    pub fix: bool,
 }
 
 /// Watch the bridge at work: a Chromium with a fresh profile fills in a form, step by step. Nothing of yours is touched.

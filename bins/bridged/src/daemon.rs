@@ -1,12 +1,13 @@
 //! What the daemon decides around the hub: keys, the owner's control requests, and what it tells the log.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bridge_core::{Code, ConnId, Door, Event, Keyring, Notice, NoticeKind, Request, Role, Violation};
 use bridge_driver::{Driver, Host, Judgement};
 use bridge_reactor::Clock;
-use serde_json::Value;
+use serde_json::{Value, json};
 use smol::LocalExecutor;
 use smol::channel::Sender;
 
@@ -61,6 +62,10 @@ pub(crate) struct Daemon {
     driver: OnceCell<Hub>,
     /// Extension ids that may connect, besides those approved for the base protocol.
     pinned: RefCell<Vec<String>>,
+    /// Ids of extensions that were turned away, for `bridged doctor`; the door bounds how many it tells.
+    refused: RefCell<Vec<String>>,
+    /// Which connected browsers may run user scripts, as they said themselves.
+    switches: RefCell<Vec<(ConnId, bool)>>,
     warned_of_legacy: Cell<bool>,
     fingerprint: u64,
 }
@@ -83,6 +88,8 @@ impl Daemon {
             executor,
             driver: OnceCell::new(),
             pinned: RefCell::new(pinned),
+            refused: RefCell::default(),
+            switches: RefCell::default(),
             warned_of_legacy: Cell::new(false),
             fingerprint: bridge_core::methods_fingerprint(names),
         })
@@ -152,11 +159,34 @@ impl Daemon {
         self.keys.borrow_mut().book().approved.iter().any(|known| known == id)
     }
 
+    /// Notes an extension that was turned away.
+    pub(crate) fn refused_extension(&self, id: &str) {
+        self.refused.borrow_mut().push(id.to_owned());
+    }
+
+    /// What only this process knows: who was turned away and still would be, and what browsers said of their switches.
+    fn findings(&self) -> Value {
+        let refused = self.refused.borrow();
+        let refused: Vec<&String> =
+            refused.iter().filter(|id| !self.is_approved(id) && !self.is_pinned(id)).collect();
+        let switches = self.switches.borrow();
+        let scripts: BTreeMap<String, bool> = self.driver.get().map_or_else(BTreeMap::new, |driver| {
+            driver.with_hub(|hub| {
+                let said = |conn| switches.iter().find(|(of, _)| *of == conn).map(|(_, on)| *on);
+                hub.browsers().filter_map(|b| Some((b.browser_id.to_owned(), said(b.conn)?))).collect()
+            })
+        });
+        json!({"refused": refused, "user_scripts": scripts})
+    }
+
     /// Carries out what only the owner may ask for.
     fn control(&self, request: &Request<'_>) -> Judgement {
         if request.method() == "shutdown" {
             self.wish(Wish::Stop("asked to"));
             return Judgement::Answer(br#"{"stopping":true}"#.to_vec());
+        }
+        if request.method() == "doctor" {
+            return Judgement::Answer(self.findings().to_string().into_bytes());
         }
         let params = serde_json::from_slice(request.params()).unwrap_or(Value::Null);
         match self.policy_control(request.method(), &params) {
@@ -275,11 +305,16 @@ impl Host for Daemon {
     }
 
     fn notice(&self, notice: &Notice<'_>) {
+        let frame: Value = serde_json::from_slice(notice.frame).unwrap_or(Value::Null);
         if notice.kind != NoticeKind::PolicySet {
+            if let (Some("switches"), Some(on)) = (frame["event"].as_str(), frame["user_scripts"].as_bool()) {
+                let mut switches = self.switches.borrow_mut();
+                switches.retain(|(conn, _)| *conn != notice.conn);
+                switches.push((notice.conn, on));
+            }
             return;
         }
         // The popup is the user's own hand: it may end a pause too.
-        let frame: Value = serde_json::from_slice(notice.frame).unwrap_or(Value::Null);
         let changed = policy::change_in(&frame["policy"]).and_then(|c| self.change_policy(&c, "the popup"));
         if let Err(e) = changed {
             log::error!("the popup's change of the policy: {e}");
@@ -287,6 +322,9 @@ impl Host for Daemon {
     }
 
     fn event(&self, event: &Event) {
+        if let Event::Left { conn, .. } = *event {
+            self.switches.borrow_mut().retain(|(of, _)| *of != conn);
+        }
         match *event {
             Event::Joined { conn, role, protocol } => self.joined(conn, role, protocol),
             Event::Replaced { .. } => log::info!("a newer connection of the same browser took over"),

@@ -43,8 +43,11 @@ impl Doorkeeper for Keeper {
         }
         let shown: String = origin.chars().take(128).collect();
         match shown.strip_prefix("chrome-extension://") {
-            Some(id) => log::warn!("refused the extension {id}; `bridged approve {id}` would let it in"),
-            None => log::warn!("refused a page of {shown}"),
+            Some(id) if crate::config::extension_id(id).is_ok() => {
+                self.daemon.refused_extension(id);
+                log::warn!("refused the extension {id}; `bridged approve {id}` would let it in");
+            }
+            _ => log::warn!("refused a page of {shown}"),
         }
         known.push(origin.to_owned());
     }

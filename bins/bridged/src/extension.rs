@@ -8,7 +8,7 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use serde_json::{Value, json};
 
 use crate::files::write_private;
-use crate::keys::Keys;
+use crate::keys::{Book, Keys};
 use crate::places::{Places, private_folder};
 use crate::trouble::{Doing, Outcome, Trouble};
 
@@ -42,11 +42,7 @@ pub(crate) fn install(places: &Places, folder: &Path, port: u16) -> Outcome<Inst
     let mut keys = Keys::open(&places.state)?;
     let before = previous_key(&folder);
     for (name, content) in &files {
-        let path = folder.join(name.as_ref());
-        if let Some(inner) = path.parent().filter(|p| *p != folder) {
-            fs::create_dir_all(inner).doing(format_args!("create {}", inner.display()))?;
-        }
-        write_private(&path, content)?;
+        unpack(&folder, name, content)?;
     }
     let label =
         folder.file_name().map_or_else(|| "extension".to_owned(), |n| n.to_string_lossy().into_owned());
@@ -62,12 +58,83 @@ pub(crate) fn install(places: &Places, folder: &Path, port: u16) -> Outcome<Inst
     Ok(Installed { folder, key_id, again })
 }
 
+/// Writes this program's files into every folder that the extension was installed to; each keeps its key. Returns the
+/// folders, and whether anything in them changed.
+pub(crate) fn upgrade(places: &Places) -> Outcome<Vec<(PathBuf, bool)>> {
+    let files = files()?;
+    let folders = Keys::open(&places.state)?.book().folders.clone();
+    let mut done = Vec::new();
+    for folder in folders.into_iter().filter(|f| f.join(KEY_FILE).is_file()) {
+        if !check_folder(&folder, &files)? {
+            continue;
+        }
+        private_folder(&folder)?;
+        let stale: Vec<&Packed> = files.iter().filter(|file| !is_in(&folder, file)).collect();
+        for (name, content) in &stale {
+            unpack(&folder, name, content)?;
+        }
+        done.push((folder, !stale.is_empty()));
+    }
+    if done.is_empty() {
+        return Err(not_installed());
+    }
+    Ok(done)
+}
+
+/// What a folder of an installation holds, compared with this program.
+pub(crate) struct Unpacked {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Whether its files are this program's, to the byte.
+    pub same: bool,
+    /// What its key file says; null if it cannot be read.
+    pub pairing: Value,
+}
+
+/// The installations that are still there.
+pub(crate) fn unpacked(book: &Book) -> Outcome<Vec<Unpacked>> {
+    let files = files()?;
+    let folders = book.folders.iter().filter(|f| f.join(KEY_FILE).exists());
+    let look = |folder: &PathBuf| {
+        let text = fs::read(folder.join(KEY_FILE)).unwrap_or_default();
+        let pairing = serde_json::from_slice(&text).unwrap_or(Value::Null);
+        Unpacked { folder: folder.clone(), same: files.iter().all(|file| is_in(folder, file)), pairing }
+    };
+    Ok(folders.map(look).collect())
+}
+
+/// Whether the worker that this program carries has this build stamp; none if it carries none.
+pub(crate) fn is_our_build(build: &str) -> Option<bool> {
+    let files = files().ok()?;
+    let (_, worker) = files.iter().find(|(name, _)| name == "worker.js")?;
+    let stamp = build.as_bytes();
+    Some(!stamp.is_empty() && worker.windows(stamp.len()).any(|window| window == stamp))
+}
+
 /// The folder of the last installation that is still there.
 pub(crate) fn path(places: &Places) -> Outcome<PathBuf> {
+    // A look must not make a state folder.
+    if !places.state.is_dir() {
+        return Err(not_installed());
+    }
     let folders = Keys::open(&places.state)?.book().folders.clone();
-    folders.into_iter().rev().find(|f| f.join(KEY_FILE).is_file()).ok_or_else(|| {
-        Trouble::failed("the extension is not installed yet: `bridged extension install DIR` unpacks it")
-    })
+    folders.into_iter().rev().find(|f| f.join(KEY_FILE).is_file()).ok_or_else(not_installed)
+}
+
+fn not_installed() -> Trouble {
+    Trouble::failed("the extension is not installed yet: `bridged extension install DIR` unpacks it")
+}
+
+fn is_in(folder: &Path, (name, content): &Packed) -> bool {
+    fs::read(folder.join(name.as_ref())).is_ok_and(|found| found == **content)
+}
+
+fn unpack(folder: &Path, name: &str, content: &[u8]) -> Outcome<()> {
+    let path = folder.join(name);
+    if let Some(inner) = path.parent().filter(|p| *p != folder) {
+        fs::create_dir_all(inner).doing(format_args!("create {}", inner.display()))?;
+    }
+    write_private(&path, content)
 }
 
 /// The extension's files: those of this program, or of the folder that `BRIDGED_EXTENSION_DIST` names.

@@ -13,9 +13,11 @@ mod config;
 mod control;
 mod daemon;
 mod demo;
+mod doctor;
 mod door;
 mod extension;
 mod files;
+mod install;
 mod keys;
 mod logging;
 mod mcp;
@@ -25,6 +27,7 @@ mod policy;
 mod record;
 mod serve;
 mod show;
+mod skill;
 mod squatter;
 mod trouble;
 mod web;
@@ -90,7 +93,8 @@ fn bridged(args: &[String]) -> Outcome<()> {
         Command::Status(asked) => background::status(&places, asked.json),
         Command::Logs(asked) => background::logs(&places, asked.follow),
         Command::Extension(asked) => match asked.command {
-            ExtensionCommand::Install(asked) => install(&places, asked.dir, asked.port),
+            ExtensionCommand::Install(asked) => unpack(&places, asked.dir, asked.port),
+            ExtensionCommand::Upgrade(_) => upgrade(&places),
             ExtensionCommand::Path(_) => extension::path(&places).map(|path| println!("{}", path.display())),
         },
         Command::Pair(_) => pairing::pair(&places),
@@ -103,6 +107,16 @@ fn bridged(args: &[String]) -> Outcome<()> {
             PolicyCommand::Show(asked) => policy::show(&places, asked.json),
             PolicyCommand::Set(asked) => policy::set(&places, &asked.key, &asked.value),
         },
+        Command::Install(asked) => install::run(
+            &places,
+            &install::Wish { dry_run: asked.dry_run, uninstall: asked.uninstall, parts: asked.parts },
+        ),
+        Command::Skill(_) => {
+            let settings = Settings::settle(Given::default(), &places, false)?;
+            print!("{}", skill::text(&settings));
+            Ok(())
+        }
+        Command::Doctor(asked) => doctor::run(&places, asked.json, asked.fix),
         Command::Mcp(asked) => mcp::run(&places, asked.tools.as_deref()),
         Command::Serve(flags) => serve::run(&flags, &places),
         Command::Demo(asked) => demo::run(&asked),
@@ -111,7 +125,7 @@ fn bridged(args: &[String]) -> Outcome<()> {
     }
 }
 
-fn install(places: &Places, dir: Option<String>, port: Option<String>) -> Outcome<()> {
+fn unpack(places: &Places, dir: Option<String>, port: Option<String>) -> Outcome<()> {
     let named = port.is_some();
     let given = Given { port: port.map(|p| Text::new(p, "--port")), ..Given::default() };
     let settings = Settings::settle(given, places, false)?;
@@ -127,6 +141,17 @@ fn install(places: &Places, dir: Option<String>, port: Option<String>) -> Outcom
             "Load it once: chrome://extensions, switch on Developer mode, `Load unpacked`, choose that folder."
         );
         println!("For `run-script` also switch on `Allow User Scripts` in the extension's details there.");
+    }
+    Ok(())
+}
+
+fn upgrade(places: &Places) -> Outcome<()> {
+    let done = extension::upgrade(places)?;
+    for (folder, changed) in &done {
+        println!("{} {}", if *changed { "renewed" } else { "is up to date:" }, folder.display());
+    }
+    if done.iter().any(|(_, changed)| *changed) {
+        println!("Now press the extension's reload arrow in chrome://extensions.");
     }
     Ok(())
 }

@@ -16,6 +16,10 @@ pub(crate) struct Places {
     pub state: PathBuf,
     /// `$XDG_CONFIG_HOME/bridged/config.toml`.
     pub config: PathBuf,
+    /// `$XDG_CONFIG_HOME`, where other programs have theirs.
+    pub config_home: PathBuf,
+    /// The home folder; where there is none, nothing is found in it.
+    pub home: PathBuf,
     /// Where the extension is installed if nobody says otherwise.
     pub extension: PathBuf,
     /// Where the Unix socket is if nobody says otherwise.
@@ -28,14 +32,16 @@ impl Places {
     /// Reads the environment; creates nothing.
     pub(crate) fn find() -> Outcome<Places> {
         let state = base("XDG_STATE_HOME", ".local/state")?.join("bridged");
-        let config = base("XDG_CONFIG_HOME", ".config")?.join("bridged/config.toml");
+        let config_home = base("XDG_CONFIG_HOME", ".config")?;
+        let config = config_home.join("bridged/config.toml");
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         let extension = base("XDG_DATA_HOME", ".local/share")?.join("bridged/extension");
         let (socket, warning) = match runtime_folder() {
             Ok(Some(folder)) => (folder.join("bridged/bridged.sock"), None),
             Ok(None) => (state.join("run/bridged.sock"), None),
             Err(why) => (state.join("run/bridged.sock"), Some(why)),
         };
-        Ok(Places { state, config, extension, socket, warning })
+        Ok(Places { state, config, config_home, home, extension, socket, warning })
     }
 }
 

@@ -133,6 +133,8 @@ async function open(): Promise<void> {
         step = 'up';
         failures = 0;
         setLink({ state: 'up', detail: undefined, since: Date.now(), ack: frame as unknown as Acknowledged });
+        // For `bridged doctor`: nobody but us can see whether the user allowed scripts.
+        ws.send(JSON.stringify({ type: 'event', event: 'switches', user_scripts: typeof (chrome as { userScripts?: unknown }).userScripts === 'object' }));
         pingNow();
       } else {
         notTheDaemon();

@@ -90,6 +90,8 @@ impl Stage {
         let places = Places {
             state: folder.join("state/bridged"),
             config: folder.join("config/bridged/config.toml"),
+            config_home: folder.join("config"),
+            home: folder.clone(),
             extension: folder.join("extension"),
             socket: folder.join("state/bridged/run/bridged.sock"),
             warning: None,
