@@ -17,6 +17,12 @@ pub trait Codec: 'static {
     /// Whether a message has begun that is not complete.
     fn unfinished(&self) -> bool;
 
+    /// Offers memory for a large message in progress, so that it need not be asked of the system again; what
+    /// is not wanted comes back.
+    fn lend(&mut self, buffer: Vec<u8>) -> Option<Vec<u8>> {
+        Some(buffer)
+    }
+
     /// The peer will send nothing more. Not called after [`Decoded::Closed`].
     fn end(&mut self) -> End;
 

@@ -50,6 +50,8 @@ pub(crate) struct Shared<H: Host, C: Clock> {
     pub(crate) turns: RefCell<Vec<AnyLink>>,
     pub(crate) events: RefCell<VecDeque<Event>>,
     pub(crate) spares: RefCell<Spares>,
+    /// Until when the large one of them is kept.
+    pub(crate) spare_until: Cell<Option<Instant>>,
     /// One read buffer for all connections.
     pub(crate) scratch: RefCell<Vec<u8>>,
     pub(crate) ready: Ready,
@@ -124,6 +126,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
             turns: RefCell::default(),
             events: RefCell::default(),
             spares: RefCell::default(),
+            spare_until: Cell::new(None),
             scratch: RefCell::default(),
             ready: Ready::default(),
             put_off: Cell::new(0),

@@ -9,23 +9,42 @@ use std::ops::Range;
 const RUN: usize = 64 << 10;
 /// A message from this size on is queued without copying it, if its memory can be had.
 const LARGE: usize = 32 << 10;
+/// No larger buffer than this is kept.
+const LARGEST: usize = 64 << 20;
 /// Emptied buffers kept for the next one who needs one.
 const SPARES: usize = 16;
 
 /// Buffers that wait for work; shared by all queues, so that an idle connection holds none.
 #[derive(Default)]
-pub(crate) struct Spares(Vec<Vec<u8>>);
+pub(crate) struct Spares {
+    small: Vec<Vec<u8>>,
+    /// One large buffer: memory fresh from the system costs more than all that is done with it.
+    large: Option<Vec<u8>>,
+}
 
 impl Spares {
     pub(crate) fn take(&mut self) -> Vec<u8> {
-        self.0.pop().unwrap_or_default()
+        self.small.pop().unwrap_or_default()
     }
 
     pub(crate) fn give(&mut self, mut buffer: Vec<u8>) {
-        if self.0.len() < SPARES && (1..=2 * RUN).contains(&buffer.capacity()) {
-            buffer.clear();
-            self.0.push(buffer);
+        buffer.clear();
+        if buffer.capacity() > 2 * RUN {
+            let kept = self.large.as_ref().map_or(0, Vec::capacity);
+            if (kept..=LARGEST).contains(&buffer.capacity()) {
+                self.large = Some(buffer);
+            }
+        } else if self.small.len() < SPARES && buffer.capacity() > 0 {
+            self.small.push(buffer);
         }
+    }
+
+    pub(crate) fn has_large(&self) -> bool {
+        self.large.is_some()
+    }
+
+    pub(crate) fn take_large(&mut self) -> Option<Vec<u8>> {
+        self.large.take()
     }
 }
 

@@ -192,7 +192,22 @@ where
         }
         spares.give(replies);
         drop(spares);
+        self.lend();
         self.time_message(completed, now);
+    }
+
+    /// Gives a large message that is coming in the memory of one that has gone out.
+    fn lend(&self) {
+        let mut spares = self.shared.spares.borrow_mut();
+        if spares.has_large() {
+            let codec = &mut self.link.wire.borrow_mut().codec;
+            if codec.unfinished()
+                && let Some(buffer) = spares.take_large()
+                && let Some(buffer) = codec.lend(buffer)
+            {
+                spares.give(buffer);
+            }
+        }
     }
 
     /// Runs the clock of a message that has begun and is not complete.

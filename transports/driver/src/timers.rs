@@ -15,6 +15,8 @@ use std::task::{Context, Poll, Waker};
 const BATCH: usize = 64;
 /// Time between two looks at a half-closed peer.
 const HALF_CLOSED_MS: u64 = 1_000;
+/// How long a large buffer is kept for the next large message.
+const SPARE_MS: u64 = 3_000;
 
 /// The deadlines a link can have, one of each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -80,7 +82,17 @@ impl<H: Host, C: Clock> Shared<H, C> {
         let hub = self.hub.borrow().poll_timeout().map(|(at, _)| at);
         let own = self.dues.borrow().waiting.first().map(|first| Instant::from_millis(first.0));
         let head = self.heads.borrow_mut().next();
-        [hub, own, head].into_iter().flatten().min()
+        [hub, own, head, self.spare_due()].into_iter().flatten().min()
+    }
+
+    /// When the large spare buffer goes back to the system: some seconds after it was left over.
+    fn spare_due(&self) -> Option<Instant> {
+        if !self.spares.borrow().has_large() {
+            self.spare_until.set(None);
+        } else if self.spare_until.get().is_none() {
+            self.spare_until.set(Some(self.clock.now().saturating_add_ms(SPARE_MS)));
+        }
+        self.spare_until.get()
     }
 
     /// Sets the timer earlier, if something has come up that is due before it.
@@ -101,6 +113,9 @@ impl<H: Host, C: Clock> Shared<H, C> {
         self.hub.borrow_mut().handle_timeout(now);
         self.drain();
         self.heads.borrow_mut().expire(now);
+        if self.spare_until.get().is_some_and(|until| until <= now) {
+            drop(self.spares.borrow_mut().take_large());
+        }
         for _ in 0..BATCH {
             let due = {
                 let mut dues = self.dues.borrow_mut();

@@ -464,3 +464,37 @@ fn a_task_that_is_dropped_takes_its_connection_with_it() {
     drop(serving);
     assert_eq!(still.connections(), 0);
 }
+
+#[test]
+fn a_large_messages_memory_serves_the_next_one_and_then_goes() {
+    let mut still = Still::new();
+    let browser = still.open(Lines::new(), 1 << 20);
+    browser.put(format!("{}\n", hello("extension")).as_bytes());
+    let mut client = still.open(Lines::new(), 1 << 20);
+    client.put(format!("{}\n", hello("client")).as_bytes());
+    still.run();
+    for size in [300_000, 2_000_000, 100_000, 1_000_000] {
+        client.put(b"{\"id\":\"1\",\"method\":\"m\"}\n");
+        still.run();
+        let asked = String::from_utf8(browser.take()).unwrap();
+        let id = asked.strip_prefix(r#"{"id":""#).unwrap().split('"').next().unwrap();
+        let data: String = (0..size).map(|n| char::from(b'a' + (n % 23) as u8)).collect();
+        browser.put(format!("{{\"id\":\"{id}\",\"success\":true,\"result\":\"{data}\"}}\n").as_bytes());
+        let mut received = Vec::new();
+        while received.last() != Some(&b'\n') {
+            still.run();
+            let more = client.take();
+            assert!(!more.is_empty());
+            received.extend(more);
+        }
+        let expected = format!("{{\"id\":\"1\",\"success\":true,\"result\":\"{data}\"}}\n");
+        assert!(received == expected.as_bytes(), "an answer of {size} bytes changed on its way");
+    }
+    client.close().now_or_never().unwrap().unwrap();
+    drop((client, browser));
+    still.run();
+    assert_eq!(still.connections(), 0);
+    // Two timers' worth of time: the calls' and the buffer's.
+    still.pass(31_000);
+    assert_eq!(still.clock.armed(), 0);
+}

@@ -3,6 +3,9 @@
 use bridge_core::{CloseCode, Violation};
 use bridge_driver::{Codec, Decoded, End};
 
+/// A line from this size on may take over a spare buffer.
+const WORTH: usize = 64 << 10;
+
 /// One connection's lines. Idle, it holds no memory but itself.
 ///
 /// A message that was written over several lines (legal on a WebSocket) goes out on one: a raw line end can
@@ -79,6 +82,16 @@ impl Codec for Lines {
 
     fn unfinished(&self) -> bool {
         !self.part.is_empty()
+    }
+
+    fn lend(&mut self, mut buffer: Vec<u8>) -> Option<Vec<u8>> {
+        if self.part.len() < WORTH || self.part.capacity() >= buffer.capacity() {
+            return Some(buffer);
+        }
+        buffer.clear();
+        buffer.extend_from_slice(&self.part);
+        self.part = buffer;
+        None
     }
 
     fn end(&mut self) -> End {

@@ -205,6 +205,18 @@ impl Codec for Frames {
         self.have > 0 || self.frame.is_some() || self.text.is_some()
     }
 
+    fn lend(&mut self, mut buffer: Vec<u8>) -> Option<Vec<u8>> {
+        match &mut self.text {
+            Some(text) if text.len() >= STEP && text.capacity() < buffer.capacity() => {
+                buffer.clear();
+                buffer.extend_from_slice(text);
+                *text = buffer;
+                None
+            }
+            _ => Some(buffer),
+        }
+    }
+
     fn end(&mut self) -> End {
         End::Closed
     }
