@@ -3,7 +3,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'dist-firefox/', 'node_modules/', 'src/generated/'] },
+  { ignores: ['dist/', 'dist-firefox/', 'node_modules/', 'src/generated/', 'test/pages/'] },
   js.configs.recommended,
   {
     files: ['src/**/*.ts'],

@@ -46,7 +46,7 @@ const SELECTING = /^(?:move|page)/;
 
 /** The strokes of a list such as "Control+A, Delete"; a comma right after a plus or at the end is the key itself. */
 export function parseKeys(text: string, os: Os): Stroke[] {
-  const parts = text.split(/(?<!\+)\s*,\s*(?!$)/).map((p) => p.trim()).filter(Boolean);
+  const parts = text.split(/(?<!\w\+)\s*,\s*(?!$)/).map((p) => p.trim()).filter(Boolean);
   if (!parts.length) throw unknown(text);
   return parts.map((part) => parseStroke(part, os));
 }
