@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::ledger::{Conn, Seen};
 use crate::model::{Ask, Connection, Out, Said, Stage};
 use crate::oracle::Object;
-use crate::world::{World, show};
+use crate::talk::show;
+use crate::world::World;
 
 /// What the hub let out.
 enum Got {

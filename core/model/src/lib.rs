@@ -17,5 +17,6 @@ pub mod proof;
 pub mod render;
 pub mod setup;
 pub mod stage;
+mod talk;
 pub mod targets;
 pub mod world;
