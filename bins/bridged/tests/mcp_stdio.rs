@@ -1,6 +1,6 @@
 //! `bridged mcp`: starts the daemon if none runs, serves a client on its standard streams, ends with it.
 
-#![allow(clippy::unwrap_used)] // a test may stop at the first surprise
+#![allow(clippy::unwrap_used, clippy::panic)] // a test may stop at the first surprise
 
 mod support;
 
