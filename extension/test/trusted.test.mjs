@@ -200,3 +200,11 @@ test('drag by HTML5 events, to a goal that is out of view at first', async () =>
   assert.deepEqual(await b.inPage('/board', '[...done.children].map((c) => c.id)'), ['c2']);
   assert.deepEqual(await b.inPage('/board', '[...new Set(events)].filter((e) => e !== "dragenter")'), ['dragstart', 'dragover', 'drop', 'dragend']);
 });
+
+test('scroll with the wheel: the page and a container in it hear it', async () => {
+  const tab = await b.open('/scroll');
+  const page = await b.ok('scroll', { tab_id: tab, dy: 600, trusted: true });
+  assert.deepEqual([page.moved.dy, await b.inPage('/scroll', '[scrollY, wheels]')], [600, [600, 1]]);
+  const box = await b.ok('scroll', { tab_id: tab, dy: 300, target: css('#box'), trusted: true });
+  assert.deepEqual([box.moved.dy, box.element.id, await b.inPage('/scroll', 'document.querySelector("#box").scrollTop')], [300, 'box', 300]);
+});

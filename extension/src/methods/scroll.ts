@@ -1,5 +1,7 @@
-// scroll: the window, or the container that the target means.
-import type { Handler } from '../call';
+// scroll: the window, or the container that the target means; by script, or with the browser's own wheel.
+import { remaining, type Call, type Handler } from '../call';
+import { move, untilDialog, wheel, type Point } from '../debugger/input';
+import { aimAt, told, trusted, viewOf } from '../debugger/trusted';
 import type { ScrollParams, ScrollResult } from '../generated/methods';
 import type { Scrolled } from '../page/act/scroll';
 import { onElement } from '../tabs/element';
@@ -8,7 +10,47 @@ import { resolveTab } from '../tabs/resolve';
 
 export const handler: Handler<ScrollParams, ScrollResult> = async ({ dx = 0, dy = 0, smooth = false, target, timeout, ...params }, call) => {
   const { id } = await resolveTab(params, call);
-  const by = { dx, dy, smooth };
-  const scrolled = target ? await onElement<Scrolled>(call, id, 'scroll', { target, timeout }, by) : await callPage<Scrolled>(call, id, 'scroll_window', by);
-  return { ...scrolled, tab_id: id };
+  if (params.trusted) return byWheel(call, id, { dx, dy, target, timeout });
+  return { ...(await byScript(call, id, { dx, dy, smooth, target, timeout })), tab_id: id };
 };
+
+type By = Pick<ScrollParams, 'target' | 'timeout'> & { dx: number; dy: number };
+
+function byScript(call: Call, tabId: number, { target, timeout, ...by }: By & { smooth: boolean }): Promise<Scrolled> {
+  return target ? onElement<Scrolled>(call, tabId, 'scroll', { target, timeout }, by) : callPage<Scrolled>(call, tabId, 'scroll_window', by);
+}
+
+/** A wheel's scrolling runs on after the event; it has come to an end when two looks see the same. */
+const REST_MS = 60;
+const RUN_MS = 1500;
+
+async function byWheel(call: Call, tabId: number, { dx, dy, target, timeout }: By): Promise<ScrollResult> {
+  const look = () => byScript(call, tabId, { dx: 0, dy: 0, smooth: false, target, timeout });
+  return trusted(call, tabId, async (send) => {
+    const before = await look();
+    const at = await placeOf(call, tabId, target, timeout);
+    call.acted();
+    const dialog = await untilDialog(tabId, async () => {
+      await move(send, at);
+      await wheel(send, at, dx, dy);
+    });
+    let now = before;
+    if (!dialog) {
+      for (const end = Date.now() + Math.min(RUN_MS, remaining(call)); Date.now() < end;) {
+        await new Promise((r) => setTimeout(r, REST_MS));
+        const seen = await look();
+        const rests = seen.position.x === now.position.x && seen.position.y === now.position.y;
+        now = seen;
+        if (rests) break;
+      }
+    }
+    const gone = (axis: 'x' | 'y') => Math.round((now.position[axis] - before.position[axis]) * 100) / 100;
+    return { ...now, scrolled: { dx, dy }, moved: { dx: gone('x'), dy: gone('y') }, tab_id: tabId, ...told(dialog) };
+  });
+}
+
+async function placeOf(call: Call, tabId: number, target: ScrollParams['target'], timeout: number | undefined): Promise<Point> {
+  if (target) return (await aimAt(call, tabId, { target, timeout }, {})).at;
+  const { width, height } = await viewOf(call, tabId);
+  return { x: width / 2, y: height / 2 };
+}

@@ -36,7 +36,7 @@ export interface Verdict {
   instead?: string;
 }
 
-interface Watch extends Verdict { el: Element; stop(): void }
+interface Watch extends Verdict { el: Element; at?: Point; stop(): void }
 const watches = new Map<number, Watch>();
 let counter = 0;
 
@@ -78,6 +78,7 @@ function watch(el: Element, { press = false, stay = false }: AimArgs): number {
   const onMove = (e: Event) => {
     if (!e.isTrusted || !(e instanceof MouseEvent)) return;
     const point = { x: e.clientX, y: e.clientY };
+    w.at = point;
     w.over = el.isConnected && takes(el, point);
     w.instead = w.over ? undefined : outline(elementAt(point.x, point.y) ?? document.documentElement);
   };
@@ -103,7 +104,9 @@ export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
   const w = watches.get(aim);
   if (!w) return {};
   if (end) w.stop();
-  const { pressed, over, instead } = w;
+  const { pressed, over, instead, at } = w;
+  // The page's own listeners come after ours: only now is it known where their work has left the element.
+  if (!end && at && over && !(w.el.isConnected && takes(w.el, at))) return { over: false, instead: outline(elementAt(at.x, at.y) ?? document.documentElement) };
   return { pressed, over, instead };
 }
 
