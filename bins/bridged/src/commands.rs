@@ -262,10 +262,11 @@ pub(crate) struct PolicyShow {
     subcommand,
     name = "set",
     example = "bridged policy set pause on",
-    note = "pause on|off: refuse every call, reading too, until it is off again."
+    note = "pause on|off: refuse every call, reading too, until it is off again.",
+    note = "uploads on|off: let agents upload files too; persons always may."
 )]
 pub(crate) struct PolicySet {
-    /// which one: pause
+    /// which one: pause or uploads
     #[argh(positional)]
     pub key: String,
     /// on or off
@@ -367,6 +368,7 @@ impl Serve {
             socket: self.socket.as_ref().map(Into::into),
             max_connections: text(&self.max_connections, "--max-connections"),
             allow_extension: (!self.allow_extension.is_empty()).then(|| self.allow_extension.clone()),
+            upload_roots: None,
             log: text(&self.log, "--log"),
             compat: text(&self.compat, "--compat"),
         }

@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub max_connections: u16,
     /// Extension ids that may connect besides our own.
     pub allow_extension: Vec<String>,
+    /// Folders that `upload` may take files from, if they were set.
+    pub upload_roots: Option<Vec<PathBuf>>,
     /// How much is logged.
     pub log: log::LevelFilter,
     /// How peers of the base protocol are met.
@@ -65,6 +67,8 @@ pub(crate) struct Given {
     pub max_connections: Option<Text>,
     /// `allow_extension`.
     pub allow_extension: Option<Vec<String>>,
+    /// `upload_roots`.
+    pub upload_roots: Option<Vec<PathBuf>>,
     /// `log`.
     pub log: Option<Text>,
     /// `compat`.
@@ -132,7 +136,14 @@ impl Settings {
         for id in &allow_extension {
             extension_id(id)?;
         }
-        Ok(Settings { port, http, socket, max_connections, allow_extension, log, compat })
+        let upload_roots = flags.upload_roots.or(env.upload_roots).or(file.upload_roots);
+        if let Some(root) = upload_roots.iter().flatten().find(|root| !root.is_absolute()) {
+            return Err(Trouble::usage(format!(
+                "`{}` in upload_roots is not an absolute path",
+                root.display()
+            )));
+        }
+        Ok(Settings { port, http, socket, max_connections, allow_extension, upload_roots, log, compat })
     }
 }
 
@@ -168,6 +179,9 @@ fn from_environment() -> Outcome<Given> {
         socket: std::env::var_os("BRIDGED_SOCKET").filter(|v| !v.is_empty()).map(PathBuf::from),
         max_connections: read("BRIDGED_MAX_CONNECTIONS")?,
         allow_extension: list,
+        upload_roots: std::env::var_os("BRIDGED_UPLOAD_ROOTS")
+            .filter(|v| !v.is_empty())
+            .map(|v| std::env::split_paths(&v).collect()),
         log: read("BRIDGED_LOG")?,
         compat: read("BRIDGED_COMPAT")?,
     })

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bridge_core::{Code, ConnId, Door, Event, Keyring, Notice, NoticeKind, Request, Role, Violation};
-use bridge_driver::{Driver, Host, Judgement};
+use bridge_driver::{Driver, Held, Host, Judgement};
 use bridge_reactor::Clock;
 use serde_json::{Value, json};
 use smol::LocalExecutor;
 use smol::channel::Sender;
+use smol::lock::Semaphore;
 
 use crate::control::{self, Ends};
 use crate::keys::Keys;
 use crate::policy::{self, Change, Policy};
 use crate::trouble::{Outcome, Trouble, USAGE};
+use crate::uploads::Uploads;
 
 /// The driver of this process.
 pub(crate) type Hub = Driver<Daemon, Clock>;
@@ -66,6 +68,10 @@ pub(crate) struct Daemon {
     refused: RefCell<Vec<String>>,
     /// Which connected browsers may run user scripts, as they said themselves.
     switches: RefCell<Vec<(ConnId, bool)>>,
+    /// Where files for uploads may come from.
+    uploads: RefCell<Option<Uploads>>,
+    /// How many uploads may be read at once; each holds its files in memory.
+    reading: Rc<Semaphore>,
     warned_of_legacy: Cell<bool>,
     fingerprint: u64,
 }
@@ -90,6 +96,8 @@ impl Daemon {
             pinned: RefCell::new(pinned),
             refused: RefCell::default(),
             switches: RefCell::default(),
+            uploads: RefCell::default(),
+            reading: Rc::new(Semaphore::new(2)),
             warned_of_legacy: Cell::new(false),
             fingerprint: bridge_core::methods_fingerprint(names),
         })
@@ -142,6 +150,11 @@ impl Daemon {
     /// Hands the driver over, once.
     pub(crate) fn attach(&self, driver: Hub) {
         let _ = self.driver.set(driver);
+    }
+
+    /// Says where files for uploads may come from.
+    pub(crate) fn allow_uploads(&self, uploads: Uploads) {
+        *self.uploads.borrow_mut() = Some(uploads);
     }
 
     /// Replaces the set of extension ids that may connect.
@@ -299,9 +312,31 @@ impl Host for Daemon {
             Role::Control => self.control(request),
             _ => match self.policy.borrow().forbids(request) {
                 Some((code, text)) => Judgement::Refuse(code, text, false),
+                // The browser gets the files themselves, read here.
+                None if request.method() == "upload" && request.param("paths").is_some() => Judgement::Hold,
                 None => Judgement::Pass,
             },
         }
+    }
+
+    fn held<C: bridge_driver::Clock>(&self, driver: &Driver<Self, C>, held: Held, request: &Request<'_>) {
+        let (Some(hub), Some(uploads)) = (self.driver.get().cloned(), self.uploads.borrow().clone()) else {
+            return held.fail(driver, Code::Unsupported, "this daemon reads no files");
+        };
+        let (params, once) = (request.params().to_vec(), request.once().map(str::to_owned));
+        let reading = self.reading.clone();
+        let task = self.executor.spawn(async move {
+            let _turn = reading.acquire().await;
+            if !held.is_wanted(&hub) {
+                return;
+            }
+            // Disks are slow, and base64 of many megabytes takes longer than a call may be held up.
+            match smol::unblock(move || uploads.fill(&params)).await {
+                Ok(params) => held.release(&hub, "upload", &params, once.as_deref()),
+                Err((code, text)) => held.fail(&hub, code, &text),
+            }
+        });
+        task.detach();
     }
 
     fn notice(&self, notice: &Notice<'_>) {

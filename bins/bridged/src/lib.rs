@@ -30,6 +30,7 @@ mod show;
 mod skill;
 mod squatter;
 mod trouble;
+mod uploads;
 mod web;
 
 use std::ffi::OsString;

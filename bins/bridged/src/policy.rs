@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bridge_core::{Code, Request};
+use bridge_core::{Class, Code, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -27,6 +27,8 @@ pub(crate) struct Policy {
 pub(crate) struct Rules {
     /// Whether everything rests, reading too.
     pub paused: bool,
+    /// Whether agents may upload files too; persons always may.
+    pub uploads: bool,
 }
 
 /// A change: what it names is set, the rest stays.
@@ -35,6 +37,8 @@ pub(crate) struct Rules {
 pub(crate) struct Change {
     /// See [`Rules::paused`].
     pub paused: Option<bool>,
+    /// See [`Rules::uploads`].
+    pub uploads: Option<bool>,
 }
 
 impl Policy {
@@ -70,6 +74,9 @@ impl Policy {
         if let Some(paused) = change.paused {
             rules.paused = paused;
         }
+        if let Some(uploads) = change.uploads {
+            rules.uploads = uploads;
+        }
         if rules == self.rules {
             return Ok(false);
         }
@@ -82,8 +89,15 @@ impl Policy {
     }
 
     /// Why a client's call may not be made, if it may not. The hub's own methods never come here.
-    pub(crate) fn forbids(&self, _request: &Request<'_>) -> Option<(Code, String)> {
-        self.rules.paused.then(|| (Code::Paused, "paused by user".to_owned()))
+    pub(crate) fn forbids(&self, request: &Request<'_>) -> Option<(Code, String)> {
+        if self.rules.paused {
+            return Some((Code::Paused, "paused by user".to_owned()));
+        }
+        let files = request.method() == "upload" && request.class() == Class::Agent && !self.rules.uploads;
+        files.then(|| {
+            let text = "forbidden: agents may not upload files; `bridged policy set uploads on` lets them";
+            (Code::PermissionDenied, text.to_owned())
+        })
     }
 }
 
@@ -103,7 +117,12 @@ pub(crate) fn show(places: &Places, as_json: bool) -> Outcome<()> {
         println!("{rules}");
     } else {
         let paused = rules["paused"] == true;
-        println!("pause  {}", if paused { "on: every call is refused" } else { "off" });
+        println!("pause    {}", if paused { "on: every call is refused" } else { "off" });
+        let uploads = rules["uploads"] == true;
+        println!(
+            "uploads  {}",
+            if uploads { "on: agents may upload files" } else { "off: only persons may upload files" }
+        );
     }
     Ok(())
 }
@@ -119,6 +138,7 @@ pub(crate) fn set(places: &Places, key: &str, value: &str) -> Outcome<()> {
     };
     let change = match key {
         "pause" => json!({"paused": on}),
+        "uploads" => json!({"uploads": on}),
         other => {
             return Err(Trouble::usage(format!(
                 "there is no policy `{}`; `bridged policy --help` lists them",

@@ -30,6 +30,7 @@ use crate::places::Places;
 use crate::policy::Policy;
 use crate::record::{Lock, Record};
 use crate::trouble::{Doing, Outcome, Trouble};
+use crate::uploads::Uploads;
 use crate::web::Desk;
 use crate::{commands, door, logging, squatter};
 
@@ -66,6 +67,7 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     let driver =
         Driver::new(config(&settings), &secrets, daemon.ring(), daemon.clone(), clock, Options::default());
     daemon.attach(driver.clone());
+    daemon.allow_uploads(Uploads::new(settings.upload_roots.as_deref(), places));
     let desk = Desk { daemon: daemon.clone(), compat: settings.compat, state: places.state.clone() };
     let door = web_door(desk, &driver, clock, &executor)?;
 
@@ -127,6 +129,7 @@ fn reload(flags: &commands::Serve, places: &Places, daemon: &Daemon) {
         Ok(settings) => {
             log::set_max_level(settings.log);
             daemon.pin(pinned(&settings));
+            daemon.allow_uploads(Uploads::new(settings.upload_roots.as_deref(), places));
             if flags.background
                 && let Err(e) = crate::background::reopen_log(places)
             {

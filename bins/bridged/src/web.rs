@@ -37,7 +37,7 @@ impl Porter for Desk {
     }
 
     fn pause(&self) -> Result<(), String> {
-        let change = Change { paused: Some(true) };
+        let change = Change { paused: Some(true), ..Change::default() };
         self.daemon.change_policy(&change, "an HTTP client").map_err(|e| e.to_string())
     }
 

@@ -5,9 +5,10 @@ import { actOps } from './act-ops';
 import { commonOps, parsed } from './common-ops';
 import type { PageContext, PageOp } from './context';
 import { isPageError, PageError } from './error';
+import { fileOps } from './file-ops';
 import { waitOps } from './wait-ops';
 
-const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, commonOps, actOps, waitOps);
+const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, { ...commonOps, ...actOps, ...waitOps, ...fileOps });
 
 /** What an operation comes to. executeScript swallows exceptions, so failures travel as data. */
 export type Outcome =

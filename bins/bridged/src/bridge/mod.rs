@@ -110,8 +110,11 @@ fn perform(
     options: &Options,
     name: &str,
     method: Option<&Method>,
-    params: Map<String, Value>,
+    mut params: Map<String, Value>,
 ) -> Outcome<()> {
+    if name == "upload" {
+        whole_paths(&mut params);
+    }
     let places = Places::find()?;
     let given = Given { socket: options.socket.clone(), ..Given::default() };
     let settings = Settings::settle(given, &places, false)?;
@@ -136,6 +139,17 @@ fn perform(
         Some(path) => std::fs::write(path, text + "\n").doing(format_args!("write {}", path.display())),
         None if std::io::stdout().is_terminal() => print(&(show::harmless(&text) + "\n")),
         None => print(&(text + "\n")),
+    }
+}
+
+/// The daemon does not know where this program was called.
+fn whole_paths(params: &mut Map<String, Value>) {
+    for path in params.get_mut("paths").and_then(Value::as_array_mut).into_iter().flatten() {
+        let whole =
+            path.as_str().and_then(|p| std::fs::canonicalize(p).or_else(|_| std::path::absolute(p)).ok());
+        if let Some(whole) = whole.as_deref().and_then(std::path::Path::to_str) {
+            *path = json!(whole);
+        }
     }
 }
 
