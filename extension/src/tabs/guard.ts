@@ -10,6 +10,9 @@ import type { Doc } from './document';
 export const BLOCKED_MS = 5000;
 const FIRST_BEAT_MS = 250;
 const BEAT_MS = 1000;
+/** A page that was blocked may have come back to life a moment ago; its answer to the old question is then on its way. */
+const RECOVERY_MS = 300;
+const pause = (ms: number) => new Promise<undefined>((r) => setTimeout(r, ms));
 /** An `acted` report and the news that the page is gone travel on different roads; the report gets this long to arrive. */
 const REPORT_GRACE_MS = 80;
 
@@ -43,20 +46,23 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
   call.signal.addEventListener('abort', onAbort, { once: true });
   runs.set(id, run);
   const stopDialogs = onDialog(doc.tabId, (dialog) => fail(dialogOpen(doc.tabId, dialog)));
-  const heart = beat(run);
+  let stopBeating: (() => void) | undefined;
   try {
-    if (heart.blockedAlready) throw blocked(run);
+    const probe = unanswered.get(doc.documentId);
+    const stuck = probe && Date.now() - probe.sentAt >= BLOCKED_MS;
+    if (stuck && !(await Promise.race([probe.answered, failed, pause(RECOVERY_MS)]))) throw blocked(run);
+    stopBeating = beat(run);
     return await Promise.race([start(id), failed]);
   } catch (e) {
     const error = e instanceof BridgeError ? e : fromChrome(e, run);
     if (error instanceof PageLeft || error.code === 'TAB_NOT_FOUND') {
-      if (!run.report) await new Promise((r) => setTimeout(r, REPORT_GRACE_MS));
+      if (!run.report) await pause(REPORT_GRACE_MS);
       if (run.report) return run.report.value as T;
     }
     if (run.report && !error.extra.maybe_executed) error.extra.maybe_executed = true;
     throw error;
   } finally {
-    heart.stop();
+    stopBeating?.();
     stopDialogs();
     runs.delete(id);
     call.signal.removeEventListener('abort', onAbort);
@@ -95,14 +101,17 @@ export const documentGone = left;
 
 // ---- Signs of life ----
 
-interface Probe { sentAt: number }
+interface Probe {
+  sentAt: number;
+  /** Resolves with true when the page has answered. */
+  answered: Promise<true>;
+}
 /** Probes that have not been answered, by document: a later call on a stuck page need not wait 5 s again. */
 const unanswered = new Map<string, Probe>();
 
-function beat(run: Run): { blockedAlready: boolean; stop(): void } {
+/** Asks the page for signs of life until stopped, and fails the run when they stay out. */
+function beat(run: Run): () => void {
   const { doc } = run;
-  const waiting = unanswered.get(doc.documentId);
-  if (waiting && Date.now() - waiting.sentAt >= BLOCKED_MS) return { blockedAlready: true, stop: () => {} };
   let stopped = false;
   let timer: ReturnType<typeof setTimeout>;
   const tick = () => {
@@ -116,21 +125,28 @@ function beat(run: Run): { blockedAlready: boolean; stop(): void } {
     const age = probe ? Date.now() - probe.sentAt : 0;
     timer = setTimeout(tick, Math.min(BEAT_MS, BLOCKED_MS - age));
   };
-  timer = setTimeout(tick, waiting ? 0 : FIRST_BEAT_MS);
-  return { blockedAlready: false, stop() { stopped = true; clearTimeout(timer); } };
+  timer = setTimeout(tick, unanswered.has(doc.documentId) ? 0 : FIRST_BEAT_MS);
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
 }
 
 function sendProbe(doc: Doc): void {
-  const probe: Probe = { sentAt: Date.now() };
-  unanswered.set(doc.documentId, probe);
-  const answered = () => { if (unanswered.get(doc.documentId) === probe) unanswered.delete(doc.documentId); };
-  chrome.scripting.executeScript({
+  const sentAt = Date.now();
+  const sent = chrome.scripting.executeScript({
     target: { tabId: doc.tabId, documentIds: [doc.documentId] },
     injectImmediately: true,
     // The time of sending, not of arrival: what was stuck in the queue while the page was blocked is no proof of life.
     func: (sentAt: number) => { (globalThis as { __bridged?: { beat(t: number): void } }).__bridged?.beat(sentAt); },
-    args: [probe.sentAt],
-  }).then(answered, answered);
+    args: [sentAt],
+  });
+  const answered = sent.then(() => {}, () => {}).then((): true => {
+    if (unanswered.get(doc.documentId) === probe) unanswered.delete(doc.documentId);
+    return true;
+  });
+  const probe: Probe = { sentAt, answered };
+  unanswered.set(doc.documentId, probe);
 }
 
 function cancelInPage({ id, doc }: Run): void {
