@@ -7,7 +7,7 @@ help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: ## Drives a real Chromium through the bridge, step by step, and leaves a picture
-	@.ci/need chromium
+	@.ci/need cc chromium
 	@.ci/stage "extension" .ci/extension
 	@.ci/stage "release build of bridged" cargo build --release --locked -p bridged -p bridge
 	@target/release/bridged demo
@@ -16,6 +16,7 @@ test: ## Every test, lint and check of the project
 	@.ci/test
 
 build: extension ## The release binaries, with the extension inside
+	@.ci/need cc
 	@.ci/stage "release build of bridged" cargo build --release --locked -p bridged -p bridge
 
 extension: ## The unpacked extension in extension/dist
@@ -26,7 +27,7 @@ docs: ## Writes docs/methods from the catalogue
 
 bench: ## Instruction counts of the core beside the recorded baseline (needs valgrind)
 	@.ci/need valgrind gungraun
-	@.ci/bench
+	@core/benches/compare.sh --limit 3
 
 fuzz: ## Ten minutes of each fuzz target
 	@.ci/need fuzz

@@ -39,7 +39,7 @@ test('calls that were under way are answered when the worker goes', async () => 
   await b.ready(60_000);
 });
 
-test('the worker stays alive beyond Chrome\'s 30 s of idleness', { skip: !process.env.SLOW_TESTS && 'takes 40 s: set SLOW_TESTS=1' }, async () => {
+test('the worker stays alive beyond Chrome\'s 30 s of idleness', async () => {
   const id = () => b.chromium.targets((t) => t.type === 'service_worker').then((l) => l.map((t) => t.targetId).join());
   const before = await id();
   await new Promise((r) => setTimeout(r, 40_000));
