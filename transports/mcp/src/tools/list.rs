@@ -23,13 +23,28 @@ const ADDITIVE: &[&str] = &[
 const MORE_THAN_READS: &[&str] = &["get_page_markdown", "screenshot"];
 
 /// Params that are no use to a model: whose things to close is always "mine" for an agent.
-const LEFT_OUT: &[&str] = &["owner"];
+const LEFT_OUT: &[&str] = &[
+    "owner",
+    "group_title",
+    "group_color",
+    // Agents name files by their paths.
+    "files",
+    // Would take the screen from the person who sits there.
+    "foreground",
+    // Worth less than its place in every conversation.
+    "include_hidden",
+    "quality",
+    "smooth",
+];
+
+/// Names a set of tabs. Each agent has a window of its own anyway, so it is shown only beside the tool that ends a session.
+const SESSION: &str = "session_id";
 
 /// How the catalogue begins the description of a param that only older clients use.
 const OLDER: &str = "Older form";
 
 /// A target as a model writes it: a string, in the command line's short form. The long form is taken as well.
-const TARGET: &str = "CSS, or text=, label=, xpath=, role=button[Name]";
+const TARGET: &str = "CSS, or text=, label=, ref=, xpath=, role=button[Name]";
 
 /// One method as a tool.
 #[derive(Debug)]
@@ -85,8 +100,18 @@ impl Tools {
         let chosen = choose(methods, catalogue.get("groups").unwrap_or(&none), set)?;
         let mut list = String::from(r#""tools":["#);
         let mut tools: Vec<Tool> = Vec::with_capacity(chosen.len());
+        let mut target = String::new();
+        described("string", TARGET).write(&mut target);
+        let mut explained = false;
+        let sessions = chosen.iter().any(|method| member(method, "name") == "close_session");
         for method in chosen {
-            let tool = tool(method, defs);
+            let mut tool = tool(method, defs, sessions);
+            // A model reads the whole list: what a target is stands in it once, with the first that takes one.
+            if explained {
+                tool.json = tool.json.replace(&target, r#"{"type":"string"}"#);
+            } else {
+                explained = tool.json.contains(&target);
+            }
             if !tools.is_empty() {
                 list.push(',');
             }
@@ -159,7 +184,7 @@ fn choose<'a>(methods: &'a [Json], groups: &Json, set: &ToolSet) -> Result<Vec<&
     Ok(methods.iter().filter(|method| set.parts().iter().any(|part| in_part(part, method))).collect())
 }
 
-fn tool(method: &Json, defs: &Json) -> Tool {
+fn tool(method: &Json, defs: &Json, sessions: bool) -> Tool {
     let name = member(method, "name").to_owned();
     let scope = member(method, "scope");
     let none = Json::Object(Vec::new());
@@ -172,7 +197,8 @@ fn tool(method: &Json, defs: &Json) -> Tool {
     quote(&mut json, plain(member(method, "about")));
     json.push_str(r#","inputSchema":{"type":"object""#);
     let shown = |(key, schema): &&(String, Json)| {
-        !LEFT_OUT.contains(&key.as_str()) && !member(schema, "description").starts_with(OLDER)
+        let left_out = LEFT_OUT.contains(&key.as_str()) || (key == SESSION && !sessions);
+        !left_out && !member(schema, "description").starts_with(OLDER)
     };
     let mut parts: Vec<(String, Json)> = properties
         .iter()
@@ -244,7 +270,8 @@ fn property(name: &str, schema: &Json, defs: &Json, depth: usize) -> Json {
             "type" | "enum" | "required" => value.clone(),
             "description" if depth == 0 => {
                 let words = value.text().unwrap_or_default();
-                Json::String(plain(words.split_once(';').map_or(words, |(first, _)| first)).to_owned())
+                let words = words.split_once(';').map_or(words, |(first, _)| first);
+                Json::String(plain(words.split_once(". ").map_or(words, |(first, _)| first)).to_owned())
             }
             "items" => property("", value, defs, depth + 1),
             "properties" => Json::Object(
