@@ -73,11 +73,21 @@ fn a_peer_that_never_answers_does_not_keep_it_alive_and_a_second_signal_ends_it_
 #[test]
 fn bridged_stop_answers_what_is_in_flight() {
     let home = Home::new();
-    home.bridged(["start"]).ok();
-    let mut lines = support::Lines::open(&home.socket());
-    assert_eq!(lines.ask(&json!({"id": "1", "method": "ping"}))["success"], true);
+    let mut daemon = home.serve();
+    let (seen, arrived) = std::sync::mpsc::channel();
+    let _browser = daemon.extension(move |_, _| {
+        let _ = seen.send(());
+        None
+    });
+    let mut lines = daemon.lines();
+    lines.send(&json!({"id": "1", "method": "list_tabs"}));
+    arrived.recv_timeout(support::CEILING).unwrap();
     home.bridged(["stop"]).ok();
+    let answer = lines.next().unwrap();
+    assert_eq!((&answer["id"], &answer["code"]), (&json!("1"), &json!("SHUTTING_DOWN")), "{answer}");
+    assert_eq!((&answer["success"], &answer["maybe_executed"]), (&json!(false), &json!(true)), "{answer}");
     assert!(lines.next().is_none());
+    assert_eq!(daemon.ended().code(), Some(0));
 }
 
 #[test]

@@ -309,8 +309,12 @@ impl Lines {
         Lines(BufReader::new(stream))
     }
 
-    pub fn ask(&mut self, message: &Value) -> Value {
+    pub fn send(&mut self, message: &Value) {
         self.0.get_mut().write_all(format!("{message}\n").as_bytes()).unwrap();
+    }
+
+    pub fn ask(&mut self, message: &Value) -> Value {
+        self.send(message);
         self.next().unwrap()
     }
 
