@@ -8,6 +8,7 @@ import { resolveTab } from '../tabs/resolve';
 import { serialise } from './run_script/serialise';
 
 export const handler: Handler<RunScriptParams, RunScriptResult> = async ({ code, ...params }, call) => {
+  if (!code.trim()) throw new BridgeError('INVALID_PARAMS', 'code is empty: it takes a JavaScript expression');
   const { id } = await resolveTab(params, call);
   await prepareWorld();
   const doc = await findDocument(call, id);

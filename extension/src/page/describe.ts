@@ -1,6 +1,7 @@
 // How an element is told to the client: as the `element` or `clicked` of a result, and in one word in an error.
 import { boxesOf } from './dom';
 import { visibleText } from './text';
+import { idOf } from './native';
 
 export interface ElementInfo {
   tag: string;
@@ -18,7 +19,7 @@ const NO_TEXT = new Set(['input', 'select', 'textarea', 'html', 'body']);
 export function describe(el: Element): ElementInfo {
   const tag = el.localName.toLowerCase();
   const info: ElementInfo = { tag };
-  if (el.id) info.id = cut(el.id, 200);
+  if (idOf(el)) info.id = cut(idOf(el), 200);
   if (TYPED.has(tag)) info.type = (el as HTMLInputElement).type;
   const name = el.getAttribute('name');
   if (name) info.name = cut(name, 200);
@@ -38,10 +39,10 @@ export function isButtonInput(el: Element): el is HTMLInputElement {
 export function outline(el: Element): string {
   const tag = el.localName.toLowerCase();
   let text = `<${tag}`;
-  if (el.id) text += ` id="${word(el.id)}"`;
+  if (idOf(el)) text += ` id="${word(idOf(el))}"`;
   const role = el.getAttribute('role');
   if (role) text += ` role="${word(role)}"`;
-  if (!el.id) {
+  if (!idOf(el)) {
     const type = TYPED.has(tag) && el.getAttribute('type');
     if (type) text += ` type="${word(type)}"`;
     const name = el.getAttribute('name');

@@ -1,5 +1,6 @@
 // The tree as it is rendered: shadow roots of both kinds, boxes, visibility, and what lies at a point.
 import { parentOf } from './a11y/roles';
+import { childElementsOf } from './native';
 
 /** HTML elements that may host a shadow root, besides custom elements. */
 const HOSTS = new Set(['article', 'aside', 'blockquote', 'body', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
@@ -80,12 +81,12 @@ export function boxesOf(el: Element): DOMRect[] {
   const own = [...el.getClientRects()].filter((r) => r.width > 0 && r.height > 0);
   if (own.length) return own;
   const inner: DOMRect[] = [];
-  const queue: Element[] = [...(shadowOf(el)?.children ?? []), ...el.children];
+  const queue: Element[] = [...(shadowOf(el)?.children ?? []), ...childElementsOf(el)];
   for (let i = 0; i < queue.length && i < 60 && !inner.length; i++) {
     const child = queue[i]!;
     if (!isRendered(child)) continue;
     for (const r of child.getClientRects()) if (r.width > 0 && r.height > 0) inner.push(r);
-    if (!inner.length) queue.push(...child.children);
+    if (!inner.length) queue.push(...childElementsOf(child));
   }
   if (!inner.length && el.firstChild) {
     const range = document.createRange();
@@ -114,7 +115,7 @@ function areaBox(el: Element): DOMRect | null {
 export function isVisible(el: Element): boolean {
   if (el instanceof HTMLAreaElement) return boxesOf(el).length > 0;
   const display = getComputedStyle(el).display;
-  if (display === 'contents') return [...el.children].some(isVisible) || boxesOf(el).length > 0;
+  if (display === 'contents') return [...childElementsOf(el)].some(isVisible) || boxesOf(el).length > 0;
   return isRendered(el) && boxesOf(el).length > 0;
 }
 

@@ -1,5 +1,6 @@
 // Visible text: what a person reads in an element, and the comparison that text targets rest on.
 import { isRendered } from './dom';
+import { childNodesOf } from './native';
 
 /** One line, single spaces. */
 export function normalise(text: string): string {
@@ -28,7 +29,7 @@ export function visibleText(el: Element): string {
 
 function collect(el: Element, parts: string[], budget: { left: number }): void {
   if (SILENT.has(el.localName)) return;
-  for (const child of el.childNodes) {
+  for (const child of childNodesOf(el)) {
     if (budget.left <= 0) return;
     if (child.nodeType === Node.TEXT_NODE) {
       const { data } = child as Text;
@@ -62,6 +63,6 @@ function transformed(text: string, el: Element): string {
 /** The text of the element's own text nodes, without that of its children. */
 export function ownText(el: Element): string {
   let text = '';
-  for (const child of el.childNodes) text += child.nodeType === Node.TEXT_NODE ? (child as Text).data : ' ';
+  for (const child of childNodesOf(el)) text += child.nodeType === Node.TEXT_NODE ? (child as Text).data : ' ';
   return normalise(text);
 }

@@ -4,6 +4,7 @@
 // tables and legends, looks at each node once, and stops at a bound, which matters on pages where a cell holds a whole page.
 import { labelsOf } from '../labels';
 import { isSummary, parentOf, roleOf, tagOf } from './roles';
+import { childElementsOf, childNodesOf } from '../native';
 
 /** A name longer than this is cut while it is computed; nobody tells elements apart by more. */
 const LONGEST = 2000;
@@ -163,7 +164,7 @@ function labels(el: Element, walk: Walk): string {
 }
 
 function firstChild(el: Element, tag: string, walk: Walk): string {
-  for (const child of el.children) if (tagOf(child) === tag) return tidy(alternative(child, walk, false));
+  for (const child of childElementsOf(el)) if (tagOf(child) === tag) return tidy(alternative(child, walk, false));
   return '';
 }
 
@@ -216,7 +217,7 @@ function childrenOf(el: Element): Iterable<Node> {
     if (assigned.length) return assigned;
   }
   if (el.shadowRoot) return el.shadowRoot.childNodes;
-  return el.childNodes;
+  return childNodesOf(el);
 }
 
 /** The text that a stylesheet puts before or after; icon fonts' private characters mean nothing as words. */

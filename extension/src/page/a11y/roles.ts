@@ -1,4 +1,5 @@
 // ARIA roles: what an element is to assistive technology, as Chrome computes it. A page's script cannot read Chrome's own tree
+import { parentElementOf, parentNodeOf } from '../native';
 // (computedRole is behind a flag), so this is the HTML-AAM mapping, checked in the tests against that tree.
 //
 // Where Chrome has names of its own (Date, ColorWell, DisclosureTriangle, image, …) the ARIA word stands that says what can be done
@@ -51,7 +52,7 @@ export function tagOf(el: Element): string {
 
 /** The parent in what is rendered: the slot's host for slotted nodes, the host for the top of a shadow tree. */
 export function parentOf(node: Node): Element | null {
-  const parent = (node as Element | Text).assignedSlot ?? node.parentNode;
+  const parent = (node as Element | Text).assignedSlot ?? parentNodeOf(node);
   if (parent instanceof ShadowRoot) return parent.host;
   return parent instanceof Element ? parent : null;
 }
@@ -148,7 +149,7 @@ function inputRole(el: HTMLInputElement): string {
 
 /** Whether an ancestor is one of these sections; `except` names tags that do not count. */
 function isInside(el: Element, tags: Set<string>, roles: RegExp, except: string[] = []): boolean {
-  for (let up = el.parentElement; up; up = up.parentElement) {
+  for (let up = parentElementOf(el); up; up = parentElementOf(up)) {
     if (tags.has(up.tagName) && !except.includes(up.tagName)) return true;
     const role = up.getAttribute('role');
     if (role && roles.test(role.trim())) return true;

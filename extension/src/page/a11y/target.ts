@@ -1,5 +1,6 @@
 // A css target for a node of the tree: short, and sure to find that very node again.
 import { shadowRoots } from '../dom';
+import { childElementsOf, idOf, parentNodeOf } from '../native';
 
 /** An id, name or test id that somebody wrote, rather than one a framework numbers anew at every render. */
 const WRITTEN = /^[A-Za-z](?:[\w-]|\.(?=\w)){0,60}$/;
@@ -26,7 +27,7 @@ export class Targets {
   constructor(root: Document | ShadowRoot) {
     const list = ['[id]', ...NAMING.map((name) => `[${name}]`), ...LANDMARKS].join(',');
     for (const el of root.querySelectorAll(list)) {
-      if (el.id) this.count(`#${el.id}`);
+      if (idOf(el)) this.count(`#${idOf(el)}`);
       if (LANDMARKS.has(el.localName)) this.count(el.localName);
       for (const name of NAMING) {
         const value = el.getAttribute(name);
@@ -46,8 +47,8 @@ export class Targets {
 
   /** By id or by a naming attribute, if that is unique; `any` takes a framework's id as well. */
   private named(el: Element, any: boolean): string | null {
-    const byId = el.id && this.counts.get(`#${el.id}`) === 1 ? `#${CSS.escape(el.id)}` : null;
-    if (byId && WRITTEN.test(el.id) && !NUMBERED.test(el.id)) return byId;
+    const byId = idOf(el) && this.counts.get(`#${idOf(el)}`) === 1 ? `#${CSS.escape(idOf(el))}` : null;
+    if (byId && WRITTEN.test(idOf(el)) && !NUMBERED.test(idOf(el))) return byId;
     for (const name of NAMING) {
       const value = el.getAttribute(name);
       if (value && value.length <= LONGEST && this.counts.get(`${el.localName}[${name}=${value}]`) === 1) {
@@ -65,7 +66,7 @@ export class Targets {
     for (;;) {
       const known = at === el ? undefined : this.paths.get(at) ?? this.named(at, false);
       if (known) { prefix = `${known} > `; break; }
-      const parent: ParentNode | null = at.parentNode;
+      const parent: ParentNode | null = parentNodeOf(at);
       if (!(parent instanceof Element)) {
         if (at.localName !== 'html') steps.unshift(this.place(at));
         // The top of a shadow tree has no parent to start from, but its host stands for one.
@@ -83,11 +84,11 @@ export class Targets {
 
   /** The element among its siblings: `li:nth-of-type(3)`, or just the tag if it is the only one. */
   private place(el: Element): string {
-    const parent = el.parentNode;
+    const parent = parentNodeOf(el);
     if (parent && !this.numbered.has(parent)) {
       this.numbered.add(parent);
       const groups = new Map<string, Element[]>();
-      for (const child of parent.children) {
+      for (const child of childElementsOf(parent as Element)) {
         const key = `${child.namespaceURI} ${child.localName}`;
         const group = groups.get(key);
         if (group) group.push(child); else groups.set(key, [child]);

@@ -4,6 +4,7 @@ import { isEditingHost, isFocusable, roleOf, tagOf } from './roles';
 import { renderedChildren } from '../read/visible';
 import { statesOf, valueOf } from './states';
 import { PiercingTargets, Targets, type Target } from './target';
+import { childElementsOf, parentElementOf } from '../native';
 
 export interface TreeArgs {
   include_hidden?: boolean;
@@ -81,7 +82,7 @@ export function a11yTree({ include_hidden = false, max_nodes = 500, pierce = fal
     }
     if (el.localName === 'select' || place.depth >= DEEPEST) return;
     const inside: Place = { depth: place.depth + 1, hidden: hidden || skipsContent(style), covered };
-    const children = pierce ? Array.from(renderedChildren(el)).filter((node) => node instanceof Element) : el.children;
+    const children = pierce ? Array.from(renderedChildren(el)).filter((node) => node instanceof Element) : childElementsOf(el);
     for (const child of children) visit(child, inside);
   };
 
@@ -98,7 +99,7 @@ function openModal(): Element | null {
 
 function depthOf(el: Element, top: Element): number {
   let depth = 0;
-  for (let up: Element | null = el; up && up !== top; up = up.parentElement) depth++;
+  for (let up: Element | null = el; up && up !== top; up = parentElementOf(up)) depth++;
   return depth;
 }
 

@@ -4,6 +4,7 @@ import { ancestry, isPerceivable, isVisible } from '../dom';
 import { isButtonInput } from '../describe';
 import { fold, normalise, ownText, visibleText } from '../text';
 import { firstOf, LENIENT, NOTHING, type Matches, type Root } from './find';
+import { childElementsOf, parentElementOf } from '../native';
 
 /** Elements with more text than this are looked into, but not taken for a match as a whole. */
 const LARGE = 20_000;
@@ -73,7 +74,7 @@ function candidates(root: Root, wanted: string): Said[] {
   };
   const visit = (el: Element): void => {
     if (SKIPPED.has(el.localName) || !mayHold(el)) return;
-    for (const child of el.children) visit(child);
+    for (const child of childElementsOf(el)) visit(child);
     if ((el.textContent?.length ?? 0) > LARGE) {
       const own = fold(ownText(el));
       if (own.includes(wanted)) found.push({ el, text: own, own });
@@ -86,7 +87,7 @@ function candidates(root: Root, wanted: string): Said[] {
     found.push({ el, text: plain ? wanted : text, own });
   };
   const top = root instanceof Document ? (root.body ? [root.body] : []) : [...root.children];
-  for (const el of top) for (const child of root instanceof Document ? el.children : [el]) visit(child);
+  for (const el of top) for (const child of root instanceof Document ? childElementsOf(el) : [el]) visit(child);
   // Text that is no child of another element than the body itself.
   if (root instanceof Document && root.body && fold(ownText(root.body)).includes(wanted)) found.push({ el: root.body, text: fold(ownText(root.body)), own: '' });
   for (const el of root.querySelectorAll('input')) {
@@ -110,7 +111,7 @@ function inDocumentOrder(found: Said[]): Said[] {
 function innermost(list: Element[]): Element[] {
   const outer = new Set<Element>();
   const all = new Set(list);
-  for (const el of list) for (let up = el.parentElement; up; up = up.parentElement) if (all.has(up)) outer.add(up);
+  for (const el of list) for (let up = parentElementOf(el); up; up = parentElementOf(up)) if (all.has(up)) outer.add(up);
   return list.filter((el) => !outer.has(el));
 }
 

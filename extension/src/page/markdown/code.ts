@@ -1,6 +1,7 @@
 // Code blocks: their text as it is laid out, without the line numbers, and the language that highlighters leave in the markup.
 import { BLOCK } from '../read/text';
 import { walkAtOnce, type Budget } from '../read/walk';
+import { parentElementOf } from '../native';
 
 const GUTTER = /(?:^|[\s_-])(?:linenos?|linenumbers?|line-?numbers?(?:-rows)?|gutter|blob-num|hljs-ln-numbers?|lnt?|rouge-gutter|CodeMirror-linenumber)(?:$|\s)/i;
 const NUMBERS = /^[\s\d]*$/;
@@ -55,7 +56,7 @@ export function codeLanguage(pre: Element): string {
   const inside = pre.localName === 'pre' ? Array.from(pre.querySelectorAll('code, samp')).slice(0, 1) : [];
   const near = [...inside, pre];
   let up = pre.parentElement;
-  for (let i = 0; i < 4 && up && up !== document.body; i++, up = up.parentElement) {
+  for (let i = 0; i < 4 && up && up !== document.body; i++, up = parentElementOf(up)) {
     // A wrapper of several blocks says nothing about one of them.
     if (up.getElementsByTagName('pre').item(codeTableCell(up) ? 2 : 1)) break;
     near.push(up);

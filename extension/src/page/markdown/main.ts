@@ -2,6 +2,7 @@
 // page, because that is what is read: a copy has no styles, no layout and no current pictures.
 import { isProbablyReaderable, Readability } from '@mozilla/readability';
 import { walk, type Budget } from '../read/walk';
+import { childElementsOf, idOf, parentElementOf } from '../native';
 
 export interface Main { root: Element; omit: ReadonlySet<Element>; title: Element | null }
 
@@ -89,7 +90,7 @@ async function copyOf(body: Element, budget: Budget): Promise<{ copy: Document; 
 function commonAncestor(nodes: Element[]): Element | null {
   const [first, ...rest] = nodes;
   let root: Element | null = first ?? null;
-  for (const node of rest) while (root && !root.contains(node)) root = root.parentElement;
+  for (const node of rest) while (root && !root.contains(node)) root = parentElementOf(root);
   return root;
 }
 
@@ -104,12 +105,12 @@ const COMMENTS = /(?:^|[\s_-])(?:comments?|disqus)(?:$|[\s_-])/i;
 /** What Readability threw out and what looks like what one throws out; a table or a list that it misjudged stays. */
 function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Element> {
   const holds = new Set<Element>();
-  for (const el of kept) for (let up: Element | null = el; up && !holds.has(up); up = up.parentElement) holds.add(up);
+  for (const el of kept) for (let up: Element | null = el; up && !holds.has(up); up = parentElementOf(up)) holds.add(up);
   const wider = !tops.includes(root);
   const omit = new Set<Element>();
   const queue: Element[] = [root];
   for (let el = queue.pop(); el; el = queue.pop()) {
-    const children = Array.from(el.children);
+    const children = Array.from(childElementsOf(el));
     for (const child of children) {
       if (holds.has(child)) queue.push(child);
       else if (isNoise(child, 0.6) || (wider && el === root && isBeside(child))) omit.add(child);
@@ -123,7 +124,7 @@ function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Elemen
 }
 
 function namesOf(el: Element): string {
-  return `${el.getAttribute('class') ?? ''} ${el.id}`;
+  return `${el.getAttribute('class') ?? ''} ${idOf(el)}`;
 }
 
 /** Named as something beside the content, by its element, its role or its class. */

@@ -8,6 +8,7 @@ import { Builder } from './builder';
 import { codeLanguage, codeTableCell, codeText } from './code';
 import { formulaOf } from './formula';
 import type { Block, Cell, MarkKind } from './model';
+import { childElementsOf } from '../native';
 
 const SKIPPED = new Set(['audio', 'button', 'canvas', 'embed', 'iframe', 'input', 'meter', 'object', 'option', 'progress', 'rp', 'select',
   'textarea', 'video', 'frame', 'frameset', 'map', 'area']);
@@ -250,7 +251,7 @@ function isPermalink(el: Element): boolean {
  * is read, though it says aria-hidden.
  */
 function hasUnseenTwin(el: Element): boolean {
-  const siblings = el.parentElement?.children ?? [];
+  const siblings = el.parentElement ? childElementsOf(el.parentElement) : [];
   if (siblings.length > 8 || !el.textContent?.trim()) return false;
   return Array.from(siblings).some((other) => {
     if (other === el || !other.textContent?.trim() || other.getAttribute('aria-hidden') === 'true') return false;

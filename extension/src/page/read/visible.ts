@@ -4,6 +4,7 @@
 // rendered, transparent, clipped to nothing, of no size, or parked where no scrolling leads. Content that one reaches by
 // scrolling, by turning a carousel or by scrolling a page whose parts fade in is not hidden.
 import { parentOf, shadowOf } from '../dom';
+import { childNodesOf } from '../native';
 
 /**
  * Which content below an element is clipped away, by how it is positioned: a box clips what is in its flow, but a positioned
@@ -34,7 +35,7 @@ export function renderedChildren(el: Element): ArrayLike<Node> {
     const summary = el.querySelector(':scope > summary');
     return summary ? [summary] : [];
   }
-  return el.childNodes;
+  return childNodesOf(el);
 }
 
 /** What is clipped below this element; null if nothing of it can be seen, whatever is inside. */

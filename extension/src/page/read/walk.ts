@@ -2,6 +2,7 @@
 // It keeps its own stack, so that no nesting is too deep, and stops at a bound, so that no page is too large. A long walk pauses: a page
 // whose scripts never get a turn would look blocked.
 import { enter, isTextSeen, renderedChildren, skipsContent, UNCLIPPED, view, type Clip } from './visible';
+import { parentElementOf } from '../native';
 
 export interface Visitor {
   /** An element is reached: `skip` leaves it and all in it out, a function is called after its last child. */
@@ -120,7 +121,7 @@ function* steps(root: Element, visitor: Visitor, budget: Budget): Generator<void
 
 /** A root that was asked for by name is read even if it lies in a box that clips it; its own ancestors' fixing still counts. */
 function clipAbove(root: Element): Clip {
-  for (let up: Element | null = root.parentElement; up; up = up.parentElement) {
+  for (let up: Element | null = root.parentElement; up; up = parentElementOf(up)) {
     if (getComputedStyle(up).position === 'fixed') return { ...UNCLIPPED, pinned: true };
   }
   return UNCLIPPED;

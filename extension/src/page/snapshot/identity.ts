@@ -4,6 +4,7 @@ import { nameOf } from '../a11y/names';
 import { roleOf } from '../a11y/roles';
 import { ancestry, within } from '../dom';
 import { cut } from '../describe';
+import { childElementsOf, idOf } from '../native';
 
 /** What an element was when a snapshot told of it. */
 export interface Identity {
@@ -45,7 +46,7 @@ export class Identities {
     for (const entry of entriesOf(el)) {
       entries.push({ el: new WeakRef(entry), key: keyOf(entry), said: this.said(entry), rest: besides(entry, el), siblings: this.siblings(entry, entry.parentElement!) });
     }
-    return { role, name, id: el.id, entries };
+    return { role, name, id: idOf(el), entries };
   }
 
   private said(el: Element): Said {
@@ -71,7 +72,7 @@ export class Identities {
 export function changed(el: Element, was: Identity): string | null {
   const role = roleOf(el);
   if (role !== was.role) return `it was a ${was.role} and is a ${role} now`;
-  if (el.id !== was.id) return 'its id has changed';
+  if (idOf(el) !== was.id) return 'its id has changed';
   for (const entry of was.entries) {
     const now = entry.el.deref();
     if (!now || !within(el, now)) return 'it is in another entry of the list now';
@@ -128,7 +129,7 @@ function* entriesOf(el: Element): Generator<Element> {
 }
 
 const hasLike = (el: Element | null, kind: string) => el !== null && kindOf(el) === kind;
-const like = (parent: Element, kind: string) => [...parent.children].filter((el) => kindOf(el) === kind);
+const like = (parent: Element, kind: string) => [...childElementsOf(parent)].filter((el) => kindOf(el) === kind);
 /** Without its classes: they say what state an entry is in as often as what it is. */
 const kindOf = (el: Element) => `${el.localName} ${el.getAttribute('role') ?? ''}`;
 

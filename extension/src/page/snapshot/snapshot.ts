@@ -10,6 +10,7 @@ import { frameIndex } from '../act/click';
 import { fromFrame } from '../act/aim';
 import { Identities } from './identity';
 import { Numbering } from './refs';
+import { childElementsOf, childNodesOf } from '../native';
 
 export interface SnapshotArgs { mode: 'compact' | 'full'; max_nodes: number; include_hidden: boolean; next: number }
 
@@ -146,14 +147,14 @@ function nameFor(el: Element, role: string, byText: boolean, full: boolean): str
 }
 
 function hasOwnText(el: Element): boolean {
-  for (const child of el.childNodes) if (child.nodeType === Node.TEXT_NODE && /\S/.test((child as Text).data)) return true;
+  for (const child of childNodesOf(el)) if (child.nodeType === Node.TEXT_NODE && /\S/.test((child as Text).data)) return true;
   return false;
 }
 
 /** The text of an element with what is set in it (bold, code), but without that of its blocks. */
 function ownText(el: Element): string {
   let text = '';
-  for (const child of el.childNodes) {
+  for (const child of childNodesOf(el)) {
     if (child.nodeType === Node.TEXT_NODE) text += (child as Text).data;
     else if (child instanceof HTMLElement) text += getComputedStyle(child).display.startsWith('inline') ? child.innerText : ' ';
   }
@@ -189,7 +190,7 @@ function childrenOf(el: Element): Iterable<Element> {
     const assigned = el.assignedElements();
     if (assigned.length) return assigned;
   }
-  return el.children;
+  return childElementsOf(el);
 }
 
 function boundsOf(el: Element): Bounds {
