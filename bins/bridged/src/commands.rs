@@ -233,7 +233,7 @@ pub(crate) struct Token {
     subcommand,
     name = "policy",
     example = "bridged policy set pause on   # every call is refused until `pause off`",
-    note = "Policies: pause on|off."
+    note = "Policies: pause, read-only, evaluate, uploads: each on|off; `bridged policy set --help` says what they mean."
 )]
 pub(crate) struct Policy {
     #[argh(subcommand)]
@@ -262,16 +262,22 @@ pub(crate) struct PolicyShow {
     subcommand,
     name = "set",
     example = "bridged policy set pause on",
+    example = "bridged policy set evaluate on --for 30m",
     note = "pause on|off: refuse every call, reading too, until it is off again.",
+    note = "read-only on|off: carry out only what changes nothing.",
+    note = "evaluate on|off: let code run in the pages' own world; ends by itself after an hour or what --for says.",
     note = "uploads on|off: let agents upload files too; persons always may."
 )]
 pub(crate) struct PolicySet {
-    /// which one: pause or uploads
+    /// which one: pause, read-only, evaluate or uploads
     #[argh(positional)]
     pub key: String,
     /// on or off
     #[argh(positional)]
     pub value: String,
+    /// with `evaluate on`: for how long, as 90s, 30m or 2h; a day at most
+    #[argh(option, long = "for")]
+    pub length: Option<String>,
 }
 
 /// Serve MCP on standard input and output, for an agent's configuration; starts the daemon if none runs.

@@ -22,6 +22,7 @@ mod keys;
 mod logging;
 mod mcp;
 mod pairing;
+mod permit;
 mod places;
 mod policy;
 mod record;
@@ -106,7 +107,9 @@ fn bridged(args: &[String]) -> Outcome<()> {
         Command::Token(asked) => pairing::token(&places, asked.action.as_deref()),
         Command::Policy(asked) => match asked.command {
             PolicyCommand::Show(asked) => policy::show(&places, asked.json),
-            PolicyCommand::Set(asked) => policy::set(&places, &asked.key, &asked.value),
+            PolicyCommand::Set(asked) => {
+                policy::set(&places, &asked.key, &asked.value, asked.length.as_deref())
+            }
         },
         Command::Install(asked) => install::run(
             &places,

@@ -2,14 +2,16 @@
 //! extension. It is changed by the owner's command line and the popup alone; every other door can at most pause.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use bridge_core::{Class, Code, Request};
+use bridge_core::{Code, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::background::said;
 use crate::client::{Client, Failure, Role};
 use crate::files::{FolderLock, read_private, write_private};
+use crate::permit::{self, Window};
 use crate::places::{Places, private_folder};
 use crate::record;
 use crate::show::harmless;
@@ -27,6 +29,10 @@ pub(crate) struct Policy {
 pub(crate) struct Rules {
     /// Whether everything rests, reading too.
     pub paused: bool,
+    /// Whether only what changes nothing is carried out.
+    pub read_only: bool,
+    /// When code may run in the pages' own world; none for never.
+    pub evaluate: Option<Window>,
     /// Whether agents may upload files too; persons always may.
     pub uploads: bool,
 }
@@ -37,6 +43,12 @@ pub(crate) struct Rules {
 pub(crate) struct Change {
     /// See [`Rules::paused`].
     pub paused: Option<bool>,
+    /// See [`Rules::read_only`].
+    pub read_only: Option<bool>,
+    /// Opens or ends [`Rules::evaluate`].
+    pub evaluate: Option<bool>,
+    /// For how many seconds it is opened; an hour where nothing is said.
+    pub evaluate_for: Option<u64>,
     /// See [`Rules::uploads`].
     pub uploads: Option<bool>,
 }
@@ -74,6 +86,17 @@ impl Policy {
         if let Some(paused) = change.paused {
             rules.paused = paused;
         }
+        if let Some(read_only) = change.read_only {
+            rules.read_only = read_only;
+        }
+        match (change.evaluate, change.evaluate_for) {
+            (Some(true), length) => {
+                rules.evaluate = Some(Window::lasting(length.map_or(permit::USUAL, Duration::from_secs))?);
+            }
+            (_, Some(_)) => return Err(Trouble::usage("evaluate_for goes with evaluate: true")),
+            (Some(false), None) => rules.evaluate = None,
+            (None, None) => {}
+        }
         if let Some(uploads) = change.uploads {
             rules.uploads = uploads;
         }
@@ -93,11 +116,7 @@ impl Policy {
         if self.rules.paused {
             return Some((Code::Paused, "paused by user".to_owned()));
         }
-        let files = request.method() == "upload" && request.class() == Class::Agent && !self.rules.uploads;
-        files.then(|| {
-            let text = "forbidden: agents may not upload files; `bridged policy set uploads on` lets them";
-            (Code::PermissionDenied, text.to_owned())
-        })
+        permit::refusal(&self.rules, request.method(), request.class(), &|key| request.param(key))
     }
 }
 
@@ -117,18 +136,33 @@ pub(crate) fn show(places: &Places, as_json: bool) -> Outcome<()> {
         println!("{rules}");
     } else {
         let paused = rules["paused"] == true;
-        println!("pause    {}", if paused { "on: every call is refused" } else { "off" });
+        println!("pause      {}", if paused { "on: every call is refused" } else { "off" });
+        let read_only = rules["read_only"] == true;
+        println!("read-only  {}", if read_only { "on: nothing may be changed" } else { "off" });
+        let window = serde_json::from_value::<Option<Window>>(rules["evaluate"].clone()).ok().flatten();
+        match window.and_then(|window| window.left()) {
+            Some(left) => println!("evaluate   on for another {}", spoken(left)),
+            None => println!("evaluate   off: no code may run in the pages' own world"),
+        }
         let uploads = rules["uploads"] == true;
         println!(
-            "uploads  {}",
+            "uploads    {}",
             if uploads { "on: agents may upload files" } else { "off: only persons may upload files" }
         );
     }
     Ok(())
 }
 
-/// `bridged policy set KEY VALUE`.
-pub(crate) fn set(places: &Places, key: &str, value: &str) -> Outcome<()> {
+/// Whole minutes, or seconds where it is less.
+fn spoken(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds / 60),
+    }
+}
+
+/// `bridged policy set KEY VALUE [--for TIME]`.
+pub(crate) fn set(places: &Places, key: &str, value: &str, length: Option<&str>) -> Outcome<()> {
     let on = match value {
         "on" => true,
         "off" => false,
@@ -136,8 +170,24 @@ pub(crate) fn set(places: &Places, key: &str, value: &str) -> Outcome<()> {
             return Err(Trouble::usage(format!("{key}: expected on or off, got `{}`", other.escape_debug())));
         }
     };
+    if length.is_some() && !(key == "evaluate" && on) {
+        return Err(Trouble::usage("--for goes with `evaluate on`"));
+    }
+    let length = length
+        .map(|text| {
+            let wrong = || {
+                Trouble::usage(format!("--for: expected a time as 30m or 1h, got `{}`", text.escape_debug()))
+            };
+            permit::duration(text).ok_or_else(wrong)
+        })
+        .transpose()?;
     let change = match key {
         "pause" => json!({"paused": on}),
+        "read-only" => json!({"read_only": on}),
+        "evaluate" if on => {
+            json!({"evaluate": true, "evaluate_for": length.unwrap_or(permit::USUAL).as_secs()})
+        }
+        "evaluate" => json!({"evaluate": false}),
         "uploads" => json!({"uploads": on}),
         other => {
             return Err(Trouble::usage(format!(
@@ -147,7 +197,10 @@ pub(crate) fn set(places: &Places, key: &str, value: &str) -> Outcome<()> {
         }
     };
     ask(places, Some(&change))?;
-    println!("{key} is {value}");
+    match key {
+        "evaluate" if on => println!("evaluate is on for {}", spoken(length.unwrap_or(permit::USUAL))),
+        _ => println!("{key} is {value}"),
+    }
     Ok(())
 }
 
