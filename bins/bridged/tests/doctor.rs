@@ -1,6 +1,6 @@
 //! `bridged doctor`: names what is wrong and what to do, mends what is safe, and disturbs nobody.
 
-#![allow(clippy::unwrap_used)] // a test may stop at the first surprise
+#![allow(clippy::unwrap_used, clippy::panic)] // a test may stop at the first surprise
 
 mod support;
 
