@@ -61,7 +61,7 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
   const owner = typeof request.client_id === 'string' ? request.client_id : '';
   const timeout = timeoutOf(request.timeout_ms);
   // A little before the hub's own deadline, so that the better-informed answer is the one that arrives.
-  const budget = timeout - Math.min(200, timeout / 10);
+  const budget = timeout - Math.min(250, timeout / 6);
   const state = { acted: false };
   const call: Call = {
     id: request.id,

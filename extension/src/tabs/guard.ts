@@ -12,6 +12,8 @@ const FIRST_BEAT_MS = 250;
 const BEAT_MS = 1000;
 /** A page that was blocked may have come back to life a moment ago; its answer to the old question is then on its way. */
 const RECOVERY_MS = 300;
+/** A page that has owed a sign of life for so long when a call's time is up is why there is no answer. */
+const SILENT_MS = 500;
 const pause = (ms: number) => new Promise<undefined>((r) => setTimeout(r, ms));
 /** An `acted` report and the news that the page is gone travel on different roads; the report gets this long to arrive. */
 const REPORT_GRACE_MS = 80;
@@ -42,7 +44,12 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
   const failed = new Promise<never>((_, reject) => { fail = reject; });
   failed.catch(() => {});
   const run: Run = { id, call, doc, fail };
-  const onAbort = () => { cancelInPage(run); fail(overdue(call)); };
+  const onAbort = () => {
+    cancelInPage(run);
+    const probe = unanswered.get(doc.documentId);
+    const error = overdue(call);
+    fail(error.code === 'TIMEOUT' && probe && Date.now() - probe.sentAt >= SILENT_MS ? blocked(run) : error);
+  };
   call.signal.addEventListener('abort', onAbort, { once: true });
   runs.set(id, run);
   const stopDialogs = onDialog(doc.tabId, (dialog) => fail(dialogOpen(doc.tabId, dialog)));
