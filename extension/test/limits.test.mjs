@@ -9,6 +9,7 @@ const pages = {
   '/elements': made('Elements', `let h = ''; for (let i = 0; i < 12500; i++) h += '<div><p>text <b>' + i + '</b> <i>more</i></p></div>';
     document.body.innerHTML = h + '<button id="go">The very last</button><input id="field" aria-label="Last field">'; window.n = 0; document.querySelector('#go').onclick = () => n++;`),
   '/text': made('Text', 'for (let i = 0; i < 2000; i++) { const p = document.createElement("p"); p.textContent = ("word " + i + " ").repeat(2000).slice(0, 10000); document.body.append(p) }'),
+  '/main': made('Main', 'document.body.innerHTML = "<nav><p>" + "somewhere else ".repeat(50) + "</p></nav><main></main>"; for (let i = 0; i < 300; i++) { const p = document.createElement("p"); p.textContent = ("word " + i + " ").repeat(2000).slice(0, 10000); document.querySelector("main").append(p) }'),
 };
 
 let b;
@@ -55,6 +56,13 @@ test('twenty megabytes of text as Markdown and as records: cut, and the answer s
     assert.ok(length > 5_000_000 && length < 10_100_000, `${method}: ${length}`);
   }
   assert.equal(await b.page(tab, 'document.title'), 'Text');
+});
+
+test('the main content of a page that is too long to be judged is what the page calls so', async () => {
+  const tab = await b.open('/main');
+  const { markdown } = await b.ok('get_page_markdown', { tab_id: tab }, { timeout_ms: 60_000 });
+  assert.ok(markdown.length > 2_900_000, String(markdown.length));
+  assert.ok(!markdown.includes('somewhere else'));
 });
 
 test('a result of ten megabytes arrives whole; a list that is too long says where it was cut', async () => {

@@ -8,6 +8,9 @@ export interface Main { root: Element; omit: ReadonlySet<Element>; title: Elemen
 
 /** Beyond this Readability takes seconds; the page's own landmarks must do. */
 const MOST_ELEMENTS = 20_000;
+const MOST_TEXT = 2_000_000;
+/** How much of the time for the page may go into the copy that Readability judges; the rest is for reading it. */
+const COPY_SHARE = 0.4;
 /** Less text than this is no content worth taking apart from the page. */
 const LEAST_TEXT = 200;
 /**
@@ -22,13 +25,26 @@ const NUMBER = 'data-bridged-n';
 export async function mainContent(budget: Budget): Promise<Main | null> {
   const body = document.body;
   if (!body) return null;
-  const judged = body.getElementsByTagName('*').length <= MOST_ELEMENTS ? await byReadability(body, budget) : null;
+  const judged = isLarge(body) ? null : await byReadability(body, budget);
   return judged ?? byLandmark();
 }
 
+/** Counted without making one string of it all, and no further than need be; scripts may be long without the page being so. */
+function isLarge(body: Element): boolean {
+  if (body.getElementsByTagName('*').length > MOST_ELEMENTS) return true;
+  const nodes = document.createTreeWalker(body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
+    (node instanceof Element && /^(?:script|style|noscript|template)$/.test(node.localName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+  let length = 0;
+  while (length <= MOST_TEXT && nodes.nextNode()) if (nodes.currentNode instanceof Text) length += nodes.currentNode.length;
+  return length > MOST_TEXT;
+}
+
 async function byReadability(body: Element, budget: Budget): Promise<Main | null> {
-  const { copy, live } = await copyOf(body, budget);
+  const looking = budget.part(MOST_TEXT, COPY_SHARE);
+  const { copy, live } = await copyOf(body, looking);
   await budget.pause();
+  // Shadow trees can make a page larger than it looked; of a part of a page nothing can be said.
+  if (looking.cut) return null;
   const visibilityChecker = () => true;
   if (!isProbablyReaderable(copy, { visibilityChecker, minScore: 8, minContentLength: 80 })) return null;
   const share = LEAST_SHARE[isProbablyReaderable(copy, { visibilityChecker }) ? 'article' : 'other'];
@@ -82,7 +98,7 @@ async function copyOf(body: Element, budget: Budget): Promise<{ copy: Document; 
       at = twin;
       return () => { at = parent; };
     },
-    text(text) { at?.append(copy.createTextNode(text.data)); },
+    text(text) { at?.append(copy.createTextNode(budget.take(text.data))); },
   }, budget);
   return { copy, live };
 }

@@ -24,10 +24,17 @@ export class Budget {
   cut = false;
   private steps = 0;
   private turn = performance.now();
-  private readonly until: number;
+  private until: number;
 
   constructor(private chars: number, deadline = Infinity) {
     this.until = this.turn + Math.min(LONGEST_MS, deadline - Date.now() - REPORT_MS);
+  }
+
+  /** For a look at the page before it is read: so many characters, and a share of the time that is left. */
+  part(chars: number, share: number): Budget {
+    const part = new Budget(chars);
+    part.until = part.turn + (this.until - part.turn) * share;
+    return part;
   }
 
   /** As much of the text as may still be taken; never half a character. */
