@@ -18,11 +18,18 @@ impl Method {
                     return Err(format!("{} is missing: {}", parameter.name, parameter.schema.description));
                 }
                 None | Some(Value::Null) => {}
+                Some(value) if !parameter.required && is_blank(value, parameter.schema) => {}
                 Some(value) => fits(parameter.name, value, parameter.schema)?,
             }
         }
         Ok(())
     }
+}
+
+/// An empty text for something optional that cannot be empty reads as left out, as null does.
+fn is_blank(value: &Value, schema: &Schema) -> bool {
+    let schema = catalogue().resolve(schema);
+    value.as_str() == Some("") && schema.kind == Some(Kind::String) && schema.min_length.is_some_and(|least| least > 0)
 }
 
 fn fits(at: &str, value: &Value, schema: &Schema) -> Result<(), String> {
@@ -72,7 +79,7 @@ fn text_fits(at: &str, text: &str, schema: &Schema) -> Result<(), String> {
 fn number_fits(at: &str, number: f64, value: &Value, schema: &Schema) -> Result<(), String> {
     let least = schema.minimum.unwrap_or(f64::NEG_INFINITY);
     let most = schema.maximum.unwrap_or(f64::INFINITY);
-    if number >= least && number <= most {
+    if schema.clamp || (number >= least && number <= most) {
         return Ok(());
     }
     let expected = match (schema.minimum, schema.maximum) {

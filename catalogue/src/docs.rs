@@ -118,7 +118,8 @@ fn meaning(schema: &Schema) -> String {
     }
     match (schema.minimum, schema.maximum) {
         (Some(min), Some(max)) => {
-            let _ = write!(text, " {min} to {max}.");
+            let beyond = if schema.clamp { "; beyond, the nearest of these counts" } else { "" };
+            let _ = write!(text, " {min} to {max}{beyond}.");
         }
         (Some(min), None) => {
             let _ = write!(text, " {min} or more.");

@@ -28,6 +28,9 @@ pub struct Schema {
     pub minimum: Option<f64>,
     /// Greatest number.
     pub maximum: Option<f64>,
+    /// A number outside of these bounds counts as the nearest one that is inside.
+    #[serde(rename = "x-clamp")]
+    pub clamp: bool,
     /// Least number of characters.
     pub min_length: Option<usize>,
     /// Greatest number of characters.

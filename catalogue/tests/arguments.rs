@@ -109,7 +109,7 @@ fn what_is_wrong_is_said_in_one_sentence() {
     );
     assert_eq!(wrong("screenshot", &["--format", "gif"]), r#"format: expected one of png, jpeg, got "gif""#);
     assert_eq!(wrong("screenshot", &["--format", "png", "--format", "png"]), "format was given twice");
-    assert_eq!(wrong("get_a11y_tree", &["--max-nodes", "3"]), "max_nodes: expected 10 to 5000, got 3");
+    assert_eq!(wrong("snapshot", &["--max-nodes", "3"]), "max_nodes: expected 10 to 5000, got 3");
 }
 
 #[test]

@@ -10,6 +10,8 @@ export interface Schema {
   enum?: unknown[];
   minimum?: number;
   maximum?: number;
+  /** A number outside of the bounds counts as the nearest one that is inside. */
+  'x-clamp'?: boolean;
   minLength?: number;
   maxLength?: number;
   default?: unknown;
@@ -47,6 +49,7 @@ function check(value: unknown, schema: Schema, defs: Defs, path: string, top = f
     return value;
   }
   if (typeof value === 'number') {
+    if (schema['x-clamp']) return Math.min(Math.max(value, schema.minimum ?? -Infinity), schema.maximum ?? Infinity);
     if (schema.minimum !== undefined && value < schema.minimum) throw invalid(path, `must be at least ${schema.minimum}`);
     if (schema.maximum !== undefined && value > schema.maximum) throw invalid(path, `must be at most ${schema.maximum}`);
     return value;
@@ -79,8 +82,10 @@ function object(value: Record<string, unknown>, schema: Schema, defs: Defs, path
   }
   for (const [name, property] of Object.entries(properties)) {
     const given = own(value, name) ? value[name] : undefined;
-    // null for something optional reads as left out: many clients fill every field of a form.
-    if (given === undefined || (given === null && !schema.required?.includes(name) && !allowsNull(property, defs))) {
+    // null for something optional reads as left out, and so does a parameter's "" where that is no value: many clients fill every
+    // field of a form.
+    const optional = !schema.required?.includes(name);
+    if (given === undefined || (optional && ((given === null && !allowsNull(property, defs)) || (top && given === '' && isNeverEmpty(property, defs))))) {
       const fallback = property.default ?? (property.$ref ? defs[property.$ref.replace(/^#\/defs\//, '')]?.default : undefined);
       if (fallback !== undefined) out[name] = fallback;
       continue;
@@ -118,6 +123,11 @@ function allowsNull(schema: Schema, defs: Defs): boolean {
   if (schema.$ref) return allowsNull(defs[schema.$ref.replace(/^#\/defs\//, '')] ?? {}, defs);
   if (schema.oneOf) return schema.oneOf.some((s) => allowsNull(s, defs));
   return schema.type === undefined || schema.type === 'null' || (Array.isArray(schema.type) && schema.type.includes('null'));
+}
+
+function isNeverEmpty(schema: Schema, defs: Defs): boolean {
+  if (schema.$ref) return isNeverEmpty(defs[schema.$ref.replace(/^#\/defs\//, '')] ?? {}, defs);
+  return schema.type === 'string' && (schema.minLength ?? 0) > 0;
 }
 
 function hasType(value: unknown, type: string): boolean {

@@ -11,7 +11,7 @@ const schema = {
   type: 'object',
   properties: {
     target: { $ref: '#/defs/target' }, timeout: { $ref: '#/defs/wait' }, fields: { type: 'object', additionalProperties: { type: 'string' } },
-    ratio: { type: 'number', maximum: 1 }, list: { type: 'array', items: { type: 'string' } }, note: { oneOf: [{ type: 'string' }, { type: 'null' }] },
+    ratio: { type: 'number', maximum: 1 }, list: { type: 'array', items: { type: 'string' } }, owner: { type: 'string', minLength: 1 }, most: { type: 'integer', minimum: 10, maximum: 50, 'x-clamp': true }, note: { oneOf: [{ type: 'string' }, { type: 'null' }] },
   },
   required: ['target'],
 };
@@ -32,6 +32,15 @@ test('fields that the schema does not know are left out at the top and refused i
 test('null for something optional reads as left out, but stays where null is a value', () => {
   assert.deepEqual(pass({ target, timeout: null, ratio: null, note: null }), { ...pass({ target }), note: null });
   assert.match(refusal({ target: null }), /target must be an object, not null/);
+});
+
+test('an empty text where there must be one reads as left out', () => {
+  assert.deepEqual(pass({ target, owner: '', note: '' }), { ...pass({ target }), note: '' });
+});
+
+test('a number that is to be clamped counts as the nearest that is allowed', () => {
+  assert.deepEqual([1, 10, 30, 51].map((most) => pass({ target, most }).most), [10, 10, 30, 50]);
+  assert.match(refusal({ target, most: 10.5 }), /most must be an integer/);
 });
 
 for (const [params, reason] of [
