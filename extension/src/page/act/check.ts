@@ -3,7 +3,7 @@ import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
 import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
-import { change, queued } from '../wait';
+import { afterTimers, change, queued } from '../wait';
 import { click, moveOnto, NO_MODIFIERS, pressAndRelease } from './pointer';
 import { controlOf } from './resolve';
 
@@ -38,7 +38,11 @@ async function setChecked({ el, point, dress, again }: Hit, wanted: boolean, ctx
     if (box.isConnected) click(box, point, press);
     box = await settled(box, wanted, again, ctx);
   }
-  const now = stateOf(box);
+  let now = stateOf(box);
+  if (now === wanted) {
+    await afterTimers();
+    if (box.isConnected) now = stateOf(box);
+  }
   if (now !== wanted) {
     throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep it: ${outline(el)} was clicked to be ${wanted ? 'ticked' : 'unticked'}, but it is ${now === null ? 'in between' : now ? 'ticked' : 'unticked'}`, { maybe_executed: true });
   }

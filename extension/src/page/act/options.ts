@@ -4,7 +4,7 @@ import { cut, describe, outline, type ElementInfo } from '../describe';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { fold, normalise } from '../text';
-import { queued } from '../wait';
+import { afterTimers, queued } from '../wait';
 import { focus } from './pointer';
 import { controlOf } from './resolve';
 
@@ -25,6 +25,7 @@ export function selectOp(args: ElementArgs & { option: SelectParams }, ctx: Page
       ctx.acted(dress({ element: describe(select), value: wanted.value, text: textOf(wanted) }));
       choose(select, wanted);
       await queued();
+      await afterTimers();
       const now = select.isConnected ? select : null;
       if (now && !wanted.selected) {
         const shown = select.selectedOptions[0];

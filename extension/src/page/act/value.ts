@@ -4,7 +4,7 @@ import { cut, describe, outline, type ElementInfo } from '../describe';
 import { closestAcross } from '../dom';
 import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
-import { queued } from '../wait';
+import { afterTimers, queued } from '../wait';
 import { CODE_EDITORS, codeInput, isCodeEditor, writeCode } from './code-editor';
 import { writeEditable } from './editable';
 import { choose } from './options';
@@ -94,7 +94,12 @@ async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: strin
   await queued();
   const now = el.isConnected ? el : again();
   if (!(now instanceof HTMLInputElement || now instanceof HTMLTextAreaElement)) return { element, value: wanted };
-  const kept = now.value;
+  let kept = now.value;
+  if (kept === wanted || sameBesidesForm(kept, wanted)) {
+    await afterTimers();
+    // One that has made room for another has done its part: what the other holds is not what was put in.
+    if (now.isConnected) kept = now.value;
+  }
   const result: Filled = { element, value: kept };
   if (kept !== wanted) {
     if (!sameBesidesForm(kept, wanted)) {
@@ -121,6 +126,7 @@ async function setSelect(el: HTMLSelectElement, value: string, { dress }: Hit, c
   ctx.acted(dress({ element, value: option.value }));
   choose(el, option);
   await queued();
+  await afterTimers();
   if (el.isConnected && !option.selected) throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the option ${quoted(value, el)}; ${outline(el)} now has ${quoted(el.value, el)}`, { maybe_executed: true });
   return { element, value: option.value };
 }
