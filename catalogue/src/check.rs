@@ -29,7 +29,9 @@ impl Method {
 /// An empty text for something optional that cannot be empty reads as left out, as null does.
 fn is_blank(value: &Value, schema: &Schema) -> bool {
     let schema = catalogue().resolve(schema);
-    value.as_str() == Some("") && schema.kind == Some(Kind::String) && schema.min_length.is_some_and(|least| least > 0)
+    value.as_str() == Some("")
+        && schema.kind == Some(Kind::String)
+        && schema.min_length.is_some_and(|least| least > 0)
 }
 
 fn fits(at: &str, value: &Value, schema: &Schema) -> Result<(), String> {
