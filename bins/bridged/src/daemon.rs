@@ -16,7 +16,7 @@ use crate::control::{self, Ends};
 use crate::keys::Keys;
 use crate::policy::{self, Change, Policy};
 use crate::trouble::{Outcome, Trouble, USAGE};
-use crate::uploads::Uploads;
+use crate::uploads::{Uploads, Waiting};
 
 /// The driver of this process.
 pub(crate) type Hub = Driver<Daemon, Clock>;
@@ -72,6 +72,8 @@ pub(crate) struct Daemon {
     uploads: RefCell<Option<Uploads>>,
     /// How many uploads may be read at once; each holds its files in memory.
     reading: Rc<Semaphore>,
+    /// What those that wait for their turn hold.
+    waiting: Waiting,
     warned_of_legacy: Cell<bool>,
     fingerprint: u64,
 }
@@ -98,6 +100,7 @@ impl Daemon {
             switches: RefCell::default(),
             uploads: RefCell::default(),
             reading: Rc::new(Semaphore::new(2)),
+            waiting: Waiting::default(),
             warned_of_legacy: Cell::new(false),
             fingerprint: bridge_core::methods_fingerprint(names),
         })
@@ -323,10 +326,13 @@ impl Host for Daemon {
         let (Some(hub), Some(uploads)) = (self.driver.get().cloned(), self.uploads.borrow().clone()) else {
             return held.fail(driver, Code::Unsupported, "this daemon reads no files");
         };
+        let Some(share) = self.waiting.share(request.params().len()) else {
+            return held.fail(driver, Code::Overloaded, "busy: too many uploads wait for their files");
+        };
         let (params, once) = (request.params().to_vec(), request.once().map(str::to_owned));
         let reading = self.reading.clone();
         let task = self.executor.spawn(async move {
-            let _turn = reading.acquire().await;
+            let (_share, _turn) = (share, reading.acquire().await);
             if !held.is_wanted(&hub) {
                 return;
             }

@@ -3,10 +3,12 @@
 //! Each path is walked component by component from an open root, links refused at every step, so that nothing swapped between the
 //! check and the opening leads elsewhere. The browser never sees a path: it gets names and bytes.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use base64ct::{Base64, Encoding};
 use bridge_core::Code;
@@ -21,8 +23,34 @@ const MOST_BYTES: u64 = 32 * 1024 * 1024;
 const MOST_FILES: usize = 100;
 const LONGEST_PATH: usize = 4096;
 
+/// What the calls that wait for their files may hold together: eight of the largest that a client can send.
+const MOST_WAITING: usize = 64 * 1024 * 1024;
+
 /// Why a call goes no further.
 pub(crate) type Refusal = (Code, String);
+
+/// How much the calls that wait for their files hold in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(Rc<Cell<usize>>);
+
+/// One call's share of it, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Share(Rc<Cell<usize>>, usize);
+
+impl Waiting {
+    /// Room for so many bytes, if there is that much left.
+    pub(crate) fn share(&self, bytes: usize) -> Option<Share> {
+        let held = self.0.get().checked_add(bytes).filter(|held| *held <= MOST_WAITING)?;
+        self.0.set(held);
+        Some(Share(self.0.clone(), bytes))
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(self.1));
+    }
+}
 
 /// Where files may come from.
 #[derive(Debug, Clone)]
@@ -327,6 +355,19 @@ mod tests {
             }
             done.store(true, Ordering::Relaxed);
         });
+    }
+
+    #[test]
+    fn calls_that_wait_hold_no_more_than_their_bound_together() {
+        let waiting = Waiting::default();
+        let mut shares: Vec<_> = (0..8).map(|_| waiting.share(MOST_WAITING / 8).unwrap()).collect();
+        assert!(waiting.share(1).is_none() && waiting.share(usize::MAX).is_none());
+        shares.pop();
+        assert!(waiting.share(MOST_WAITING / 8 + 1).is_none());
+        shares.push(waiting.share(MOST_WAITING / 8).unwrap());
+        assert!(waiting.share(1).is_none());
+        shares.clear();
+        assert!(waiting.share(MOST_WAITING).is_some());
     }
 
     #[test]
