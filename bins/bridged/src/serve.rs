@@ -13,7 +13,7 @@ use bridge_core::{Config, Secrets};
 use bridge_driver::{Driver, Options};
 use bridge_mcp::Seed;
 use bridge_mcp::tools::{ToolSet, Tools};
-use bridge_reactor::{Clock, TcpListener, Timer, UnixListener, UnixStream};
+use bridge_reactor::{Clock, TcpListener, TcpStream, Timer, UnixListener, UnixStream};
 use bridge_unix::{Lines, SocketError, SocketFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -241,6 +241,13 @@ fn announce(places: &Places, settings: &Settings, address: SocketAddr, web: Opti
     let _ = out.flush();
 }
 
+/// The next connection. A small answer is sent at once: held back for the one before it to be acknowledged, it takes 40 ms.
+async fn arrival(listener: &TcpListener) -> std::io::Result<(TcpStream, SocketAddr)> {
+    let (stream, peer) = listener.accept().await?;
+    let _ = stream.set_nodelay(true);
+    Ok((stream, peer))
+}
+
 async fn websocket(
     executor: Rc<LocalExecutor<'static>>,
     driver: Hub,
@@ -250,10 +257,9 @@ async fn websocket(
     let mut weary = Weary::default();
     let keeper = Rc::new(door::Keeper::new(daemon));
     loop {
-        match listener.accept().await {
+        match arrival(&listener).await {
             Ok((stream, peer)) => {
                 weary.recovered();
-                let _ = stream.set_nodelay(true);
                 let Ok(local) = stream.get_ref().local_addr() else { continue };
                 let (driver, keeper) = (driver.clone(), keeper.clone());
                 let serving =
@@ -272,10 +278,9 @@ async fn http(
 ) {
     let mut weary = Weary::default();
     loop {
-        match listener.accept().await {
+        match arrival(&listener).await {
             Ok((stream, peer)) => {
                 weary.recovered();
-                let _ = stream.set_nodelay(true);
                 let Ok(local) = stream.get_ref().local_addr() else { continue };
                 executor.spawn(door.clone().serve(stream, local, peer)).detach();
             }
@@ -363,5 +368,21 @@ impl Signals {
             });
             task.detach();
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may stop at the first surprise
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_answers_are_never_held_back() {
+        bridge_reactor::block_on(async {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+            let _dialled = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (stream, _) = arrival(&listener).await.unwrap();
+            assert!(stream.get_ref().nodelay().unwrap());
+        });
     }
 }
