@@ -134,11 +134,18 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
         serde_json::from_str::<Value>(answer.get()).doing("understand the daemon")
     };
     let (hub, browsers) = (ask("status")?, ask("list_browsers")?["browsers"].take());
+    // Only the owner is told the policy; a daemon that knows none has not been paused.
+    let policy = Client::connect(&record.socket, Role::Control)
+        .and_then(|mut owner| owner.call("policy_get", &json!({}), None));
+    let paused = policy
+        .ok()
+        .and_then(|p| serde_json::from_str::<Value>(p.get()).ok())
+        .is_some_and(|p| p["paused"] == true);
     if as_json {
         println!(
             "{}",
             json!({
-                "running": true, "pid": record.pid, "address": record.address, "http": record.http, "socket": record.socket,
+                "running": true, "paused": paused, "pid": record.pid, "address": record.address, "http": record.http, "socket": record.socket,
                 "version": record.version, "started": record.started, "browsers": browsers, "hub": hub
             })
         );
@@ -150,6 +157,9 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
         record.pid,
         crate::show::ago(record.started)
     );
+    if paused {
+        println!("  paused: every call is refused until `bridged policy set pause off`");
+    }
     println!("  WebSocket    ws://{}", record.address);
     println!("  HTTP         {}", record.http.as_ref().map_or("off".to_owned(), |at| format!("http://{at}")));
     println!("  Unix socket  {}", record.socket.display());

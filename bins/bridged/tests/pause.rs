@@ -29,6 +29,9 @@ fn a_pause_holds_at_every_door_and_over_a_restart() {
     assert_eq!(daemon.client().call("ping", json!({}))["result"]["pong"], true);
     assert_eq!(daemon.client().call("status", json!({}))["success"], true);
     assert_eq!(web.get("/health", &[]).json()["paused"], true);
+    let status = |json: bool| home.bridged(["status", "--json"].iter().take(1 + usize::from(json))).ok();
+    assert!(status(false).contains("paused: every call is refused"));
+    assert_eq!(serde_json::from_str::<Value>(&status(true)).unwrap()["paused"], true);
     assert_eq!(browser.of_method("list_tabs").len(), 0);
     assert_eq!(support::mode(&home.state("policy.json")), 0o600);
     drop(daemon);
@@ -37,6 +40,7 @@ fn a_pause_holds_at_every_door_and_over_a_restart() {
     assert_eq!(daemon.client().call("list_tabs", json!({}))["code"], "PAUSED");
     assert!(home.bridged(["policy", "show"]).ok().contains("on: every call is refused"));
     home.bridged(["policy", "set", "pause", "off"]).ok();
+    assert!(!home.bridged(["status"]).ok().contains("paused"));
     assert_eq!(daemon.client().call("list_tabs", json!({}))["code"], "NO_EXTENSION");
 }
 
