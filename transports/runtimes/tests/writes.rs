@@ -24,11 +24,7 @@ const MANY: usize = 20;
 struct Counted(Pipe, Rc<Cell<usize>>);
 
 impl AsyncRead for Counted {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_read(cx, buf)
     }
 }
