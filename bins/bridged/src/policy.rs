@@ -1,11 +1,13 @@
 //! What the user allows: kept in `policy.json` in the state folder, judged for every call of a client, told to every
 //! extension. It is changed by the owner's command line and the popup alone; every other door can at most pause.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bridge_core::{Code, Request};
+use bridge_core::{Class, Code, Request};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::background::said;
@@ -116,8 +118,34 @@ impl Policy {
         if self.rules.paused {
             return Some((Code::Paused, "paused by user".to_owned()));
         }
+        if request.method() == "batch" {
+            return steps_refusal(&self.rules, request.class(), request.params());
+        }
         permit::refusal(&self.rules, request.method(), request.class(), &|key| request.param(key))
     }
+}
+
+/// Why a batch may not be made: each of its steps is judged like a call of its own, and with one that is forbidden none is run.
+fn steps_refusal(rules: &Rules, class: Class, params: &[u8]) -> Option<(Code, String)> {
+    #[derive(Deserialize)]
+    struct Batch {
+        steps: Vec<Step>,
+    }
+    #[derive(Deserialize)]
+    struct Step {
+        method: String,
+        params: Option<HashMap<String, Box<RawValue>>>,
+    }
+    // What cannot be read cannot be judged, so the browser does not get it either.
+    let Ok(batch) = serde_json::from_slice::<Batch>(params) else {
+        let text = "invalid params: steps must be a list of objects, each with a method and its params";
+        return Some((Code::InvalidParams, text.to_owned()));
+    };
+    batch.steps.iter().enumerate().find_map(|(at, step)| {
+        let param = |key: &str| Some(step.params.as_ref()?.get(key)?.get().as_bytes());
+        let (code, text) = permit::refusal(rules, &step.method, class, &param)?;
+        Some((code, format!("{text} (step {at} of the batch; none was run)")))
+    })
 }
 
 fn file(folder: &Path) -> PathBuf {
@@ -223,4 +251,57 @@ fn ask(places: &Places, change: Option<&Value>) -> Outcome<Value> {
         policy.change(&change_in(change)?)?;
     }
     Ok(json!(policy.rules))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test may stop at the first surprise
+mod tests {
+    use super::*;
+
+    fn refused(rules: &Rules, class: Class, params: &str) -> Option<(Code, String)> {
+        steps_refusal(rules, class, params.as_bytes())
+    }
+
+    #[test]
+    fn each_step_of_a_batch_is_judged_like_a_call_of_its_own() {
+        let read_only = Rules { read_only: true, ..Rules::default() };
+        let batch = |step: &str| format!(r#"{{"steps":[{{"method":"list_tabs"}},{step}]}}"#);
+        for step in [
+            r#"{"method":"click","params":{"target":{"value":"a"}}}"#,
+            r#"{"method":"run_script","params":{"code":"1"}}"#,
+            // Waiting for a script runs one.
+            r#"{"method":"wait_for","params":{"script":"1"}}"#,
+            r#"{"method":"wait_for","params":{"scr\u0069pt":"1"}}"#,
+            r#"{"params":{"url":"https://a.example"},"method":"get_page_\u006darkdown"}"#,
+        ] {
+            let (code, text) = refused(&read_only, Class::Person, &batch(step)).unwrap();
+            assert_eq!(code, Code::PermissionDenied, "{step}");
+            assert!(text.starts_with("forbidden: ") && text.contains("step 1 of the batch"), "{text}");
+            assert_eq!(refused(&Rules::default(), Class::Person, &batch(step)), None, "{step}");
+        }
+        let reads = r#"{"method":"wait_for","params":{"text":"a","script":null}}"#;
+        assert_eq!(refused(&read_only, Class::Person, &batch(reads)), None);
+        let evaluate = batch(r#"{"method":"evaluate","params":{"expression":"1"}}"#);
+        assert!(refused(&Rules::default(), Class::Person, &evaluate).is_some());
+        let upload = batch(r#"{"method":"upload","params":{"paths":["/tmp/a"]}}"#);
+        assert!(refused(&Rules::default(), Class::Agent, &upload).is_some());
+        assert!(refused(&Rules::default(), Class::Person, &upload).is_none());
+    }
+
+    #[test]
+    fn a_batch_that_cannot_be_judged_is_refused() {
+        for params in [
+            "{}",
+            r#"{"steps":{}}"#,
+            r#"{"steps":[1]}"#,
+            r#"{"steps":[{"params":{}}]}"#,
+            r#"{"steps":[{"method":"click","params":[]}]}"#,
+            r#"{"steps":[],"steps":[{"method":"evaluate"}]}"#,
+            r#"{"steps":[{"method":"ping","method":"evaluate"}]}"#,
+        ] {
+            let (code, _) = refused(&Rules::default(), Class::Person, params).unwrap();
+            assert_eq!(code, Code::InvalidParams, "{params}");
+        }
+        assert_eq!(refused(&Rules::default(), Class::Person, r#"{"steps":[],"more":1}"#), None);
+    }
 }
