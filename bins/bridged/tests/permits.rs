@@ -88,3 +88,35 @@ fn read_only_lets_only_readers_pass_and_is_kept() {
     home.bridged(["policy", "set", "read-only", "off"]).ok();
     assert_eq!(answer("click", json!({"selector": "#go"}))["success"], true);
 }
+
+#[test]
+fn a_batch_with_a_forbidden_step_is_refused_as_a_whole_before_a_browser_hears_of_it() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let browser = Recorder::new(&daemon, |_| done(json!({"results": [], "done": 0})));
+    let asked = |step: Value| {
+        daemon
+            .client()
+            .call("batch", json!({"steps": [{"method": "list_tabs"}, step], "stop_on_error": false}))
+    };
+    let script = json!({"method": "wait_for", "params": {"script": "document.title = 'x'"}});
+    let click = json!({"method": "click", "params": {"selector": "#go"}});
+    assert_eq!(
+        asked(json!({"method": "evaluate", "params": {"expression": "1"}}))["code"],
+        "PERMISSION_DENIED"
+    );
+    home.bridged(["policy", "set", "read-only", "on"]).ok();
+    for step in [&script, &click] {
+        let refused = asked(step.clone());
+        assert_eq!(refused["code"], "PERMISSION_DENIED");
+        assert!(
+            refused["error"].as_str().unwrap().contains("step 1 of the batch; none was run"),
+            "{refused}"
+        );
+    }
+    assert_eq!(browser.of_method("batch").len(), 0);
+    assert_eq!(asked(json!({"method": "screenshot"}))["success"], true);
+    home.bridged(["policy", "set", "read-only", "off"]).ok();
+    assert_eq!(asked(script)["success"], true);
+    assert_eq!(browser.of_method("batch").len(), 2);
+}
