@@ -130,6 +130,8 @@ test('depth is that of the DOM, from the body', async () => {
 test('at most max_nodes, and the answer says when there are more', async () => {
   const few = await tree('/many', { max_nodes: 10 });
   assert.deepEqual([few.count, few.nodes.length, few.truncated], [10, 10, true]);
+  assert.equal((await tree('/many', { max_nodes: 1 })).count, 10, 'the least there is');
+  assert.equal((await tree('/many', { max_nodes: 1_000_000 })).count, 700);
   const usual = await tree('/many');
   assert.deepEqual([usual.count, usual.truncated], [500, true]);
   const all = await tree('/many', { max_nodes: 5000 });
