@@ -1,12 +1,12 @@
 // The service worker. Everything that must hear an event is registered here, at the top level, because Chrome starts the worker for
 // the event and delivers it only to listeners that exist by then.
 import { startBadge } from './connection/badge';
-import { startConnection } from './connection/connection';
+import { startConnection, tell } from './connection/connection';
 import { link, onLink } from './connection/link';
 import { watchDebugger } from './debugger/attach';
 import { watchWatchful } from './debugger/watchful';
 import { servePopup } from './popup/serve';
-import { setPolicy } from './policy/policy';
+import { pausedOnlyHere, policyReady, setPolicy } from './policy/policy';
 import { methodNames } from './dispatch';
 import { onFrame, onLost } from './router';
 import { watchRecords } from './record/watch';
@@ -27,6 +27,7 @@ onLink(({ ack }) => {
   if (ack === acknowledged) return;
   acknowledged = ack;
   setPolicy(ack?.policy);
+  if (ack) void policyReady.then(() => { if (pausedOnlyHere()) tell({ type: 'policy_set', policy: { paused: true } }); });
 });
 startBadge();
 servePopup();

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { openPopup, popupShows } from './harness/popup.mjs';
 import { start } from './harness/start.mjs';
 
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
@@ -11,27 +12,8 @@ let b;
 before(async () => { b = await start({ daemon: 'hub', pages: { '/': '<title>x</title>' } }); });
 after(() => b?.stop());
 
-/** Opens the real popup, over a tab, as a click on the button would. */
-async function popup() {
-  const [tab] = await b.chromium.targets((t) => t.type === 'tab');
-  await b.chromium.cdp.send('Extensions.triggerAction', { id: b.extensionId, targetId: tab.targetId });
-  for (let i = 0; i < 100; i++) {
-    const [page] = await b.chromium.targets((t) => t.url.endsWith('/popup.html'));
-    if (page) return page.targetId;
-    await sleep(30);
-  }
-  throw new Error('the popup did not open');
-}
-
-async function shows(target, id, want) {
-  let text;
-  for (let i = 0; i < 150; i++) {
-    text = await b.chromium.evaluate(target, `document.getElementById(${JSON.stringify(id)})?.textContent ?? ""`);
-    if (want.test(text)) return text;
-    await sleep(50);
-  }
-  throw new Error(`${id} reads ${JSON.stringify(text)}, not ${want}`);
-}
+const popup = () => openPopup(b);
+const shows = (target, id, want) => popupShows(b, target, id, want);
 
 test('connected: the state, the browser id, the last round trip', async () => {
   const page = await popup();

@@ -5,7 +5,7 @@ import type { RunScriptParams, RunScriptResult } from '../generated/methods';
 import { findDocument, type Doc } from '../tabs/document';
 import { documentGone, guard, startBy } from '../tabs/guard';
 import { resolveTab } from '../tabs/resolve';
-import { serialise } from './run_script/serialise';
+import { sourceOf, type Told } from './run_script/source';
 
 export const handler: Handler<RunScriptParams, RunScriptResult> = async ({ code, ...params }, call) => {
   if (!code.trim()) throw new BridgeError('INVALID_PARAMS', 'code is empty: it takes a JavaScript expression');
@@ -30,44 +30,8 @@ export async function prepareWorld(): Promise<void> {
   await prepared.catch((e: unknown) => { prepared = undefined; throw e; });
 }
 
-/**
- * The value of the code as a script; or, if it only parses with `await` or `return` at its top, as the body of an async function. Goes
- * into the page as text. Code is run a second way only if it certainly did not run the first way: a SyntaxError can also come from
- * code that ran.
- */
-function evaluate(code: string): unknown {
-  try {
-    return (0, eval)(code);
-  } catch (e) {
-    if (!(e instanceof SyntaxError)) throw e;
-    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- running code is what this method is for
-    const parses = (body: string) => { try { new Function(body); return true; } catch { return false; } };
-    if (e.message !== 'Illegal return statement' && parses(code)) throw e;
-    const AsyncFunction = (async () => {}).constructor as new (body: string) => () => Promise<unknown>;
-    for (const body of [`return (${code}\n)`, code]) {
-      let f: () => Promise<unknown>;
-      try { f = new AsyncFunction(body); } catch { continue; }
-      return f();
-    }
-    throw e;
-  }
-}
-
-type Told = { ok: true; json?: string } | { ok: false; error: string } | { late: true };
-
 export async function execute(call: Call, doc: Doc, code: string): Promise<unknown> {
-  // The code goes in as a string to an indirect eval: a syntax error is then thrown where it can be caught, and the code sees no
-  // variable of ours.
-  const source = `(async () => {
-    if (Date.now() > ${startBy(call)}) return { late: true };
-    const serialise = ${serialise.toString()};
-    const text = (e) => e instanceof Error || (e && typeof e === 'object' && typeof e.message === 'string' && typeof e.name === 'string')
-      ? e.name + ': ' + e.message : e === undefined ? 'rejected without a reason' : typeof e === 'string' ? e : serialise(e) ?? String(e);
-    const evaluate = ${evaluate.toString()};
-    try { return { ok: true, json: serialise(await evaluate(${JSON.stringify(code)})) }; } catch (e) {
-      try { return { ok: false, error: text(e) }; } catch { return { ok: false, error: 'a value that cannot be shown was thrown' }; }
-    }
-  })()`;
+  const source = sourceOf(code, startBy(call));
   call.acted();
   const told = await guard<Told | undefined>(call, doc, async () => {
     const [injected] = await chrome.userScripts.execute({

@@ -5,11 +5,9 @@ import { BridgeError } from '../errors';
 export interface Policy {
   paused: boolean;
   read_only: boolean;
-  /** Whether code may run in the page's own world. Off while unknown. */
-  evaluate: boolean;
 }
 
-export let policy: Policy = { paused: false, read_only: false, evaluate: false };
+export let policy: Policy = { paused: false, read_only: false };
 let pausedHere = false;
 let given: Record<string, unknown> | undefined;
 const watchers = new Set<() => void>();
@@ -23,10 +21,25 @@ export const policyReady: Promise<void> = chrome.storage.local.get<{ paused?: bo
 /** The daemon's policy, as a whole; undefined when it said none. */
 export function setPolicy(policyGiven: Record<string, unknown> | undefined): void {
   given = policyGiven;
-  refresh();
+  // The daemon keeps the pause now, so it is the one to end it: the command line can do it too.
+  if (given?.paused === true && pausedHere) void pauseHere(false);
+  else refresh();
 }
 
-/** The popup's pause: holds in this browser whatever the daemon says, until it is lifted here. */
+/** Whether the popup's pause has not come to the daemon yet. */
+export const pausedOnlyHere = (): boolean => pausedHere && given?.paused !== true;
+
+/** A clock that is put right goes back by less than this; one that goes back further must not prolong anything. */
+const SLACK_MS = 60_000;
+
+/** Until when code may run in the pages' own world; undefined if it may not: switched off, over, or nobody said. */
+export function evaluateUntil(): number | undefined {
+  const { since, until } = (given?.evaluate ?? {}) as { since?: unknown; until?: unknown };
+  const now = Date.now();
+  return typeof since === 'number' && typeof until === 'number' && since - SLACK_MS <= now && now < until ? until : undefined;
+}
+
+/** The popup's pause: holds in this browser until the daemon has taken it over or it is lifted here. */
 export async function pauseHere(on: boolean): Promise<void> {
   await chrome.storage.local.set({ paused: on });
   pausedHere = on;
@@ -38,14 +51,19 @@ export function onPolicy(watcher: () => void): void {
 }
 
 function refresh(): void {
-  policy = { paused: pausedHere || given?.paused === true, read_only: given?.read_only === true, evaluate: given?.evaluate === true };
+  policy = { paused: pausedHere || given?.paused === true, read_only: given?.read_only === true };
   for (const watcher of watchers) watcher();
 }
 
 /** Refuses what the policy rules out whatever the page. */
 export function judge(method: string, access: 'read' | 'write', params: Record<string, unknown>): void {
   if (policy.paused) throw new BridgeError('PAUSED', 'paused by user');
-  if (policy.read_only && writes(method, access, params)) throw new BridgeError('PERMISSION_DENIED', 'forbidden: read-only');
+  if (policy.read_only && writes(method, access, params)) {
+    throw new BridgeError('PERMISSION_DENIED', `forbidden: read-only is on, and ${method} changes something as it is asked for`);
+  }
+  if (method === 'evaluate' && evaluateUntil() === undefined) {
+    throw new BridgeError('PERMISSION_DENIED', 'forbidden: evaluate is off; the user turns it on for a time with `bridged policy set evaluate on` or in the popup');
+  }
 }
 
 /** Some reading methods change what the user sees when asked for it. */

@@ -32,6 +32,10 @@ function show(status: Status): void {
   set('version', status.version);
   set('pause', text(status.paused ? 'popup_resume' : 'popup_pause'));
   el('pause').setAttribute('aria-pressed', String(status.paused));
+  const { evaluateUntil: until } = status;
+  set('evaluate', until === undefined ? text('popup_evaluate_off') : text('popup_evaluate_on', new Date(until).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })));
+  el('evaluate').setAttribute('aria-checked', String(until !== undefined));
+  el<HTMLButtonElement>('evaluate').disabled = status.state !== 'up';
   el('pair').hidden = status.state !== 'unpaired';
   el('scripts').hidden = status.userScripts;
   el('again').hidden = status.state === 'up';
@@ -50,6 +54,7 @@ function set(id: string, value: string): void {
 }
 
 el('pause').addEventListener('click', () => void ask({ type: 'pause', on: !current?.paused }));
+el('evaluate').addEventListener('click', () => void ask({ type: 'evaluate', on: current?.evaluateUntil === undefined }));
 el('again').addEventListener('click', () => void ask({ type: 'again' }));
 el('browser-id').addEventListener('click', () => void navigator.clipboard.writeText(current?.browserId ?? ''));
 el('open-switch').addEventListener('click', () => void chrome.tabs.create({ url: `chrome://extensions/?id=${chrome.runtime.id}` }));

@@ -1,8 +1,8 @@
 // The worker's side of the popup.
-import { pingNow, redialNow } from '../connection/connection';
+import { pingNow, redialNow, tell } from '../connection/connection';
 import { link } from '../connection/link';
 import { parsePastedKey } from '../connection/pairing';
-import { pauseHere, policy } from '../policy/policy';
+import { evaluateUntil, pauseHere, policy } from '../policy/policy';
 import type { Ask, Reply, Status } from './status';
 
 /** To be called at the top level of the worker. */
@@ -24,6 +24,10 @@ async function answer(ask: Ask | null): Promise<Reply> {
       break;
     case 'pause':
       await pauseHere(ask.on);
+      tell({ type: 'policy_set', policy: { paused: ask.on } });
+      break;
+    case 'evaluate':
+      tell({ type: 'policy_set', policy: { evaluate: ask.on } });
       break;
     case 'pair':
       if (!parsePastedKey(ask.key)) return { problem: chrome.i18n.getMessage('popup_key_problem') };
@@ -42,6 +46,7 @@ function status(): Status {
     state, detail, address, browserId, roundTrip,
     server: state === 'up' ? `${ack?.server?.name ?? ''} ${ack?.server?.version ?? ''}`.trim() : undefined,
     paused: policy.paused,
+    evaluateUntil: evaluateUntil(),
     userScripts: typeof (chrome as { userScripts?: unknown }).userScripts === 'object',
     version: __VERSION__,
   };

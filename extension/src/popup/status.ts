@@ -5,6 +5,7 @@ export type Ask =
   | { type: 'status' }
   | { type: 'again' }
   | { type: 'pause'; on: boolean }
+  | { type: 'evaluate'; on: boolean }
   | { type: 'pair'; key: string };
 
 export interface Status {
@@ -15,6 +16,8 @@ export interface Status {
   server?: string | undefined;
   roundTrip?: { at: number; ms: number } | undefined;
   paused: boolean;
+  /** Undefined while code may not run in pages. */
+  evaluateUntil?: number | undefined;
   userScripts: boolean;
   version: string;
 }

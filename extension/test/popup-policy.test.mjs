@@ -1,0 +1,56 @@
+// The popup's switches are the daemon's: a pause set there holds everywhere, evaluate goes on for an hour, and the command line sees both.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openPopup, popupShows } from './harness/popup.mjs';
+import { start } from './harness/start.mjs';
+
+const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
+let b;
+let page;
+before(async () => {
+  b = await start({ daemon: 'real', pages: { '/': '<title>x</title>' } });
+  page = await openPopup(b);
+  await popupShows(b, page, 'state', /Connected/);
+});
+after(() => b?.stop());
+const press = (id) => b.chromium.evaluate(page, `document.getElementById(${JSON.stringify(id)}).click()`);
+const policy = () => JSON.parse(b.daemon.run('policy', 'show', '--json'));
+
+async function until(what, want) {
+  for (let i = 0; i < 100; i++) {
+    if (want(policy())) return;
+    await sleep(50);
+  }
+  throw new Error(`${what}: ${JSON.stringify(policy())}`);
+}
+
+test('pause and resume are the daemon\'s too', async () => {
+  await press('pause');
+  await popupShows(b, page, 'state', /Paused/);
+  await until('paused', (p) => p.paused === true);
+  assert.equal((await b.fails('list_tabs')).code, 'PAUSED');
+  await press('pause');
+  await popupShows(b, page, 'state', /Connected/);
+  await until('resumed', (p) => p.paused === false);
+  assert.equal((await b.call('list_tabs')).success, true);
+});
+
+test('what the popup paused, the command line can end', async () => {
+  await press('pause');
+  await until('paused', (p) => p.paused === true);
+  b.daemon.run('policy', 'set', 'pause', 'off');
+  await popupShows(b, page, 'state', /Connected/);
+  assert.equal((await b.call('list_tabs')).success, true);
+});
+
+test('the evaluate switch says until when it is on', async () => {
+  await popupShows(b, page, 'evaluate', /^Off$/);
+  await press('evaluate');
+  await popupShows(b, page, 'evaluate', /^On until \d/);
+  assert.equal(await b.chromium.evaluate(page, 'document.getElementById("evaluate").getAttribute("aria-checked")'), 'true');
+  const { evaluate } = policy();
+  assert.equal(evaluate.until - evaluate.since, 3_600_000);
+  await press('evaluate');
+  await popupShows(b, page, 'evaluate', /^Off$/);
+  await until('off', (p) => p.evaluate === null);
+});
