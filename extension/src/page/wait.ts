@@ -90,7 +90,8 @@ export async function queued(times = 2): Promise<void> {
   }
 }
 
-const LATER_MS = 30;
+/** A frame of the screen and a little: zero timers, and what is put off to the next frame, have run by then. */
+const LATER_MS = 20;
 
 /**
  * Gives the page's short timers their turn: what a framework takes back, it often takes back in one. Not in a hidden tab, whose timers
