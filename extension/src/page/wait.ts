@@ -70,11 +70,12 @@ export function drawn(signal: AbortSignal): Promise<void> {
       if (signal.aborted) reject(cancelled()); else resolve();
     };
     let ticks = 0;
-    const waker = (isTick: boolean) => { if (isTick && ++ticks >= (document.hidden ? 1 : 2)) done(); };
-    const fallback = setTimeout(done, 150);
+    const waker = (isTick: boolean) => { if (isTick && ++ticks >= (document.hidden ? 1 : 10)) done(); };
+    // A busy machine draws late; a page that is not drawn at all says that it is hidden.
+    const fallback = setTimeout(done, document.hidden ? 150 : 1000);
     wakers.add(waker);
     signal.addEventListener('abort', done);
-    if (!document.hidden) requestAnimationFrame(() => requestAnimationFrame(done));
+    if (!document.hidden) requestAnimationFrame(() => requestAnimationFrame(() => void queued(1).then(done)));
     if (signal.aborted) done();
   });
 }
