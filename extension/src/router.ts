@@ -5,6 +5,9 @@ import { link } from './connection/link';
 import { prepare } from './dispatch';
 import { BridgeError, toBridgeError } from './errors';
 import { runOnce, validOnce, type Answer } from './once';
+import { learnNames } from './person/names';
+import { over } from './person/acting';
+import { isStopped, stoppable } from './person/stop';
 import { setPolicy } from './policy/policy';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -22,7 +25,11 @@ export function onFrame(frame: Record<string, unknown>, generation: number): voi
     return;
   }
   if (frame.type === 'cancel' && typeof frame.id === 'string') cancel(frame.id, generation);
-  else if (frame.type === 'policy') setPolicy((frame.policy ?? frame) as Record<string, unknown>);
+  else if (frame.type === 'policy') {
+    const policy = (frame.policy ?? frame) as Record<string, unknown>;
+    learnNames(policy);
+    setPolicy(policy);
+  }
 }
 
 /** The connection is gone and its callers have been told: what still waits must not act any more. */
@@ -60,8 +67,8 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
   const { method, run: carryOut } = await prepare(request.method, request.params);
   const owner = typeof request.client_id === 'string' ? request.client_id : '';
   const timeout = timeoutOf(request.timeout_ms);
-  // A little before the hub's own deadline, so that the better-informed answer is the one that arrives.
-  const budget = timeout - Math.min(250, timeout / 6);
+  // A little before the hub's own deadline, so that the better-informed answer is the one that arrives; on a busy machine its way takes time.
+  const budget = timeout - Math.min(250, Math.max(timeout / 6, Math.min(80, timeout * 0.4)));
   const state = { acted: false };
   const call: Call = {
     id: request.id,
@@ -70,16 +77,20 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
     method: method.name,
     deadline: Date.now() + budget,
     signal: controller.signal,
-    acted: () => { state.acted = true; },
+    acted: () => {
+      state.acted = true;
+      if (isStopped(controller.signal)) throw new BridgeError('CANCELLED', 'cancelled');
+    },
   };
   const work = async (): Promise<Answer> => {
     const timer = setTimeout(() => controller.abort(), budget);
     try {
-      return { success: true, result: await carryOut(call) };
+      return { success: true, result: await stoppable({ call, controller, writes: method.access === 'write', acted: () => state.acted }, () => carryOut(call)) };
     } catch (e) {
       return failure(e, state.acted);
     } finally {
       clearTimeout(timer);
+      over(call.id);
     }
   };
   if (request.once === undefined || method.access === 'read') return { answer: await work(), replayed: false };

@@ -34,17 +34,23 @@ test('an endless script is answered, other tabs go on, the stuck one can be clos
   other.close();
 });
 
-test('an endless script with a shorter deadline is answered by then', async () => {
-  const stuck = await b.ok('new_tab', { url: `${b.cross}/spin` });
-  const answer = await b.fails('run_script', { tab_id: stuck.tab_id, code: 'for (;;);' }, { timeout_ms: 1500 });
-  assert.equal(answer.code, 'PAGE_BLOCKED');
-  assert.equal(answer.maybe_executed, true);
-  await b.ok('close_tab', { tab_id: stuck.tab_id });
-});
+for (const [timeout_ms, code] of [[200, 'for (;;);'], [500, 'for (;;);'], [800, 'await 1; for (;;);'], [2500, 'await new Promise((r) => setTimeout(r, 1400)); for (;;);']]) {
+  test(`an endless script with a deadline of ${timeout_ms} ms is answered by then: ${code}`, async () => {
+    const stuck = await b.ok('new_tab', { url: `${b.cross}/spin?${timeout_ms}` });
+    const answer = await b.fails('run_script', { tab_id: stuck.tab_id, code }, { timeout_ms });
+    assert.deepEqual([answer.code, answer.maybe_executed], ['PAGE_BLOCKED', true], answer.error);
+    assert.equal(await b.page(free, '6 * 7'), 42);
+    assert.equal((await b.ok('close_tab', { tab_id: stuck.tab_id })).closed, true);
+  });
+}
 
 test('a page that reacts while its script takes too long is not called blocked', async () => {
-  const answer = await b.fails('run_script', { tab_id: free, code: 'await new Promise(() => {})' }, { timeout_ms: 1500 });
-  assert.equal(answer.code, 'TIMEOUT');
+  for (const timeout_ms of [200, 600, 1200]) {
+    for (const code of ['await new Promise(() => {})', `const end = Date.now() + ${timeout_ms / 4}; while (Date.now() < end); await new Promise(() => {})`]) {
+      const answer = await b.fails('run_script', { tab_id: free, code }, { timeout_ms });
+      assert.equal(answer.code, 'TIMEOUT', `${timeout_ms} ms, ${code}: ${answer.error}`);
+    }
+  }
 });
 
 test('an alert holds up its own tab only; a script refused meanwhile does not run once it is gone', async () => {

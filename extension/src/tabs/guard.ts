@@ -12,8 +12,11 @@ const FIRST_BEAT_MS = 250;
 const BEAT_MS = 1000;
 /** A page that was blocked may have come back to life a moment ago; its answer to the old question is then on its way. */
 const RECOVERY_MS = 300;
-/** A page that has owed a sign of life for so long when a call's time is up is why there is no answer. */
+/** A page that has owed a sign of life for so long when a call's time is up is why there is no answer; half the time of a shorter call. */
 const SILENT_MS = 500;
+/** The answer to a sign of life may be on its way when the time is up; this part of the call's time, at most so long, it may still take. */
+const LAST_PART = 1 / 12;
+const LAST_MS = 100;
 const pause = (ms: number) => new Promise<undefined>((r) => setTimeout(r, ms));
 /** An `acted` report and the news that the page is gone travel on different roads; the report gets this long to arrive. */
 const REPORT_GRACE_MS = 80;
@@ -44,11 +47,15 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
   const failed = new Promise<never>((_, reject) => { fail = reject; });
   failed.catch(() => {});
   const run: Run = { id, call, doc, fail };
+  const time = remaining(call);
+  const silent = Math.min(SILENT_MS, time / 2);
   const onAbort = () => {
     cancelInPage(run);
     const probe = unanswered.get(doc.documentId);
     const error = overdue(call);
-    fail(error.code === 'TIMEOUT' && probe && Date.now() - probe.sentAt >= SILENT_MS ? blocked(run) : error);
+    // Timers may fire a little early, or late.
+    if (error.code !== 'TIMEOUT' || !probe || Date.now() - probe.sentAt < silent * 0.8) return fail(error);
+    void Promise.race([probe.answered, pause(Math.min(LAST_MS, time * LAST_PART))]).then((alive) => fail(alive ? error : blocked(run)));
   };
   call.signal.addEventListener('abort', onAbort, { once: true });
   runs.set(id, run);
@@ -58,7 +65,7 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
     const probe = unanswered.get(doc.documentId);
     const stuck = probe && Date.now() - probe.sentAt >= BLOCKED_MS;
     if (stuck && !(await Promise.race([probe.answered, failed, pause(RECOVERY_MS)]))) throw blocked(run);
-    stopBeating = beat(run);
+    stopBeating = beat(run, time, silent);
     return await Promise.race([start(id), failed]);
   } catch (e) {
     const error = e instanceof BridgeError ? e : fromChrome(e, run);
@@ -116,8 +123,11 @@ interface Probe {
 /** Probes that have not been answered, by document: a later call on a stuck page need not wait 5 s again. */
 const unanswered = new Map<string, Probe>();
 
-/** Asks the page for signs of life until stopped, and fails the run when they stay out. */
-function beat(run: Run): () => void {
+/**
+ * Asks the page for signs of life until stopped, and fails the run when they stay out. The first question comes early in a short call,
+ * and one is open when its last part begins: whether the page or what it waits for is late is to be known when the time is up.
+ */
+function beat(run: Run, time: number, silent: number): () => void {
   const { doc } = run;
   let stopped = false;
   let timer: ReturnType<typeof setTimeout>;
@@ -132,10 +142,12 @@ function beat(run: Run): () => void {
     const age = probe ? Date.now() - probe.sentAt : 0;
     timer = setTimeout(tick, Math.min(BEAT_MS, BLOCKED_MS - age));
   };
-  timer = setTimeout(tick, unanswered.has(doc.documentId) ? 0 : FIRST_BEAT_MS);
+  timer = setTimeout(tick, unanswered.has(doc.documentId) ? 0 : Math.min(FIRST_BEAT_MS, time / 8));
+  const last = setTimeout(() => { if (!unanswered.has(doc.documentId)) sendProbe(doc); }, Math.max(0, remaining(run.call) - silent));
   return () => {
     stopped = true;
     clearTimeout(timer);
+    clearTimeout(last);
   };
 }
 
