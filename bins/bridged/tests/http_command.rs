@@ -51,6 +51,11 @@ fn an_openbridge_script_gets_what_it_expects() {
     assert_eq!(asked["params"]["session_id"], "s");
     assert_eq!(asked["class"], "person");
 
+    // A group without a session is one of the caller's own.
+    web.command("browser_new_tab", json!({"groupTitle": "Mine", "groupColor": "blue"})).data();
+    let params = &browser.only("new_tab")["params"];
+    assert_eq!((&params["group_title"], &params["session_id"]), (&json!("Mine"), &json!("default")));
+
     // It names no tab from here on: it means the one it opened.
     let filled = web.command("browser_fill", json!({"selector": "#name", "value": "alice"})).data();
     assert_eq!(

@@ -156,3 +156,44 @@ fn strangers_and_pages_get_nothing() {
     let get = web.get("/mcp", &["Accept: text/event-stream"]);
     assert_eq!((get.status, get.header("allow")), (405, Some("POST, DELETE")));
 }
+
+#[test]
+fn a_client_chooses_its_tools_by_the_address() {
+    let home = Home::new();
+    let (_daemon, web) = home.serve_web();
+    let listed = |path: &str| -> Vec<String> {
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+            {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+        let begun = web.post(path, &[BOTH], &hello);
+        let session = format!("Mcp-Session-Id: {}", begun.header("mcp-session-id").unwrap());
+        let ask = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+        let answer = web.post(path, &[BOTH, &session], &ask).json();
+        let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}")).clone();
+        // The session belongs to this choice alone.
+        assert_eq!(web.post("/mcp?tools=console", &[BOTH, &session], &ask).status, 404);
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let (core, all) = (listed("/mcp"), listed("/mcp?tools=all"));
+    assert!(all.len() > core.len() && core.iter().all(|name| all.contains(name)), "{all:?}");
+    assert!(all.contains(&"evaluate".to_owned()) && !core.contains(&"evaluate".to_owned()));
+    assert_eq!(listed("/mcp?tools=list-tabs%2Cget_value"), ["list_tabs", "get_value"]);
+    assert_eq!(listed("/mcp?tools=core"), core);
+
+    let wrong = web.post("/mcp?tools=tabs,nonsense", &[BOTH], &json!({}));
+    assert_eq!(wrong.status, 400);
+    let text = wrong.json()["error"]["message"].to_string();
+    assert!(text.contains("nonsense") && text.contains("core, all") && text.contains("tabs"), "{text}");
+
+    // However many choices were asked for once, the next one is served.
+    let names: Vec<String> = bridge_names();
+    for name in &names {
+        assert_eq!(web.post(&format!("/mcp?tools={name}"), &[BOTH], &json!({})).status, 400, "{name}");
+    }
+    assert_eq!(listed(&format!("/mcp?tools={}", names[0])), [names[0].clone()]);
+}
+
+/// More methods than there may be choices at once.
+fn bridge_names() -> Vec<String> {
+    let methods = bridge_catalogue::catalogue().methods();
+    methods.iter().take(24).map(|method| method.name.clone()).collect()
+}

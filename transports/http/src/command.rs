@@ -53,8 +53,9 @@ pub(crate) async fn run<H: Host, C: Clock>(
     caller: &Rc<Caller<H, C>>,
     command: Command<'_>,
     browser: Option<&str>,
+    session: &str,
 ) -> Response {
-    match attempt(caller, command, browser).await {
+    match attempt(caller, command, browser, session).await {
         Ok(pieces) => Response::json(200, pieces),
         Err(failure) => Response::json(400, failure.body()),
     }
@@ -64,6 +65,7 @@ async fn attempt<H: Host, C: Clock>(
     caller: &Rc<Caller<H, C>>,
     command: Command<'_>,
     browser: Option<&str>,
+    session: &str,
 ) -> Result<Pieces, Failure> {
     let (way, method) = find(&command.tool_name)?;
     let args = command.args.unwrap_or_default();
@@ -71,7 +73,7 @@ async fn attempt<H: Host, C: Clock>(
     let remembered = caller.tab.get();
     if let Way::Tool(tool) = way {
         let wrong = |text| Failure::new("INVALID_PARAMS", text);
-        let translated = tool.translate(&args, remembered).map_err(wrong)?;
+        let translated = tool.translate(&args, remembered, session).map_err(wrong)?;
         timeout_ms = translated.timeout_ms.or(timeout_ms);
         params = Some(translated.params);
     }
@@ -86,11 +88,22 @@ async fn attempt<H: Host, C: Clock>(
     once_is_sound(command.once.as_deref())?;
     let text = Value::Object(sent).to_string();
     let mut answer = caller.call(&method.name, &text, timeout_ms, command.once.as_deref()).await;
-    let result = result_in(answer.as_mut()).inspect_err(|failure| {
-        if failure.code == "TAB_NOT_FOUND" && remembered.is_some() && caller.tab.get() == remembered {
-            caller.tab.set(None);
+    let result = match result_in(answer.as_mut()) {
+        Ok(result) => result,
+        Err(failure) => {
+            if failure.code == "TAB_NOT_FOUND" && remembered.is_some() && caller.tab.get() == remembered {
+                caller.tab.set(None);
+            }
+            let idle = match way {
+                Way::Tool(tool) => {
+                    tool.nothing_to_do(&failure.code, &failure.text).map(|value| (tool, value))
+                }
+                Way::Method => None,
+            };
+            let (tool, value) = idle.ok_or(failure)?;
+            return Ok(format!(r#"{{"data":{}}}"#, tool.result(&args, value)).into());
         }
-    })?;
+    };
     let answer = answer.unwrap_or_default();
     match way {
         Way::Method => {

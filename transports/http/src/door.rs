@@ -4,7 +4,8 @@ use crate::callers::{Callers, Failure};
 use crate::command::{self, Command};
 use crate::connection::{self, Limits};
 use crate::head::{Head, Offer, Route};
-use crate::mcp::{Mcp, Spawn};
+use crate::mcp::Spawn;
+use crate::mcp_sets::Sets;
 use crate::openbridge;
 use crate::read::Reader;
 use crate::refusal::Refusal;
@@ -57,7 +58,7 @@ pub struct Parts<H: Host, C: Clock> {
     pub porter: Rc<dyn Porter>,
     /// Starts a task on the driver's thread.
     pub spawn: Rc<dyn Fn(LocalBoxFuture<'static, ()>)>,
-    /// The tools that `/mcp` serves.
+    /// The tools that `/mcp` serves where nobody asks for others.
     pub tools: Tools,
     /// For the names of its sessions and the marks around page text.
     pub seed: Seed,
@@ -86,7 +87,7 @@ pub(crate) struct Inside<H: Host, C: Clock> {
     answered: RefCell<Option<Waker>>,
     porter: Rc<dyn Porter>,
     callers: Rc<Callers<H, C>>,
-    mcp: Rc<Mcp<H, C>>,
+    mcp: Sets<H, C>,
     reader: Reader<H, C>,
     version: &'static str,
 }
@@ -101,7 +102,7 @@ impl<H: Host, C: Clock> Door<H, C> {
         let clock = Rc::new(clock);
         let spawn: Spawn = spawn;
         let callers = Rc::new(Callers::new(driver.clone()));
-        let mcp = Mcp::new(callers.clone(), porter.clone(), clock.clone(), spawn.clone(), tools, seed);
+        let mcp = Sets::new(callers.clone(), porter.clone(), clock.clone(), spawn.clone(), tools, seed);
         Self(Rc::new(Inside {
             driver,
             clock,
@@ -128,7 +129,7 @@ impl<H: Host, C: Clock> Door<H, C> {
 
     /// Looks after what comes due behind `/mcp`. Spawn it once; it never ends.
     pub fn run_timers(&self) -> impl Future<Output = ()> + 'static + use<H, C> {
-        self.0.mcp.clone().run_timer()
+        self.0.mcp.run_timer()
     }
 
     /// Ready when no request is being answered, or after `grace_ms`. Stop accepting and shut the driver down first.
@@ -224,7 +225,9 @@ impl<H: Host, C: Clock> Inside<H, C> {
             let failure = Failure::new("OVERLOADED", "too many callers at once");
             return Response::json(503, failure.body());
         };
-        command::run(&caller, command, browser).await
+        // A session belongs to whoever names it first, so that callers who name none must not meet in one.
+        let home = session.unwrap_or(if credential == "user" { "default" } else { "default-token" });
+        command::run(&caller, command, browser, home).await
     }
 
     fn config(&self, body: &[u8]) -> Response {

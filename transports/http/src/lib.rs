@@ -26,6 +26,7 @@ mod door;
 mod head;
 mod json;
 mod mcp;
+mod mcp_sets;
 mod openbridge;
 mod patience;
 mod read;

@@ -69,6 +69,12 @@ impl<H: Host, C: Clock> Mcp<H, C> {
         })
     }
 
+    /// Whether nobody has a session or a request here.
+    pub(crate) fn is_idle(&self) -> bool {
+        let front = self.front.borrow();
+        front.sessions() == 0 && front.open() == 0 && self.calls.borrow().is_empty()
+    }
+
     fn now(&self) -> Duration {
         Duration::from_millis(self.clock.now().as_millis())
     }

@@ -215,7 +215,7 @@ impl Wanted {
 }
 
 /// Percent-decoding, `+` for a space, as forms have it.
-fn decode(text: &str) -> Option<String> {
+pub(crate) fn decode(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -4,9 +4,9 @@
 
 mod table;
 
-use bridge_catalogue::{Method, Scope, catalogue};
+use bridge_catalogue::{Kind, Method, Parameter, Scope, catalogue};
 use serde_json::{Map, Value};
-use table::{Add, RULES, Rule, TOOLS, VERBATIM};
+use table::{Add, RULES, Rule, TOOLS, VERBATIM, WRITTEN};
 
 pub(crate) use table::{Shape, Tool};
 
@@ -33,19 +33,29 @@ impl Tool {
         catalogue().method(self.method)
     }
 
-    /// Our parameters for its arguments, or what is wrong with them. `tab` is the tab to work on if they name none.
+    /// Our parameters for its arguments, or what is wrong with them. `tab` is the tab to work on if they name none, `session`
+    /// the one that a group belongs to if they name none.
     pub(crate) fn translate(
         &self,
         args: &Map<String, Value>,
         tab: Option<i64>,
+        session: &str,
     ) -> Result<Translated, String> {
         let mut params = Map::new();
         let mut timeout_ms = None;
+        // OpenBridge takes an empty text, as null, for something left out, but where it is what is to be written.
+        let given = |name: &str| args.get(name).is_some_and(|value| !value.is_null() && value != "");
         for (name, value) in args {
             match RULES.iter().find(|(known, _)| known == name) {
+                _ if !given(name) && !WRITTEN.contains(&name.as_str()) => {}
                 Some((_, Rule::Ref)) => {
-                    if !args.contains_key("selector") {
+                    if !given("selector") {
                         params.insert("target".to_owned(), target(value));
+                    }
+                }
+                Some((_, Rule::Color)) => {
+                    if let Some(color) = color(value) {
+                        params.insert(snake(name), color);
                     }
                 }
                 Some((_, Rule::Words)) => {
@@ -53,13 +63,29 @@ impl Tool {
                     params.insert(snake(name), words);
                 }
                 Some((_, Rule::Deadline)) => {
-                    let ms = value.as_u64().filter(|ms| *ms > 0);
-                    timeout_ms = Some(ms.ok_or_else(|| format!("{name}: expected milliseconds"))?);
+                    let ms = value.as_f64().filter(|ms| *ms > 0.0);
+                    // Longer than a call may take is as long as it may take.
+                    timeout_ms =
+                        Some(ms.ok_or_else(|| format!("{name}: expected milliseconds"))?.ceil() as u64);
                 }
                 None => drop(params.insert(snake(name), value.clone())),
             }
         }
         if let Some(method) = self.in_catalogue() {
+            let grouped = params.contains_key("group_title") || params.contains_key("group_color");
+            if grouped && !params.contains_key("session_id") && method.parameter("session_id").is_some() {
+                params.insert("session_id".to_owned(), session.into());
+            }
+            for parameter in method.parameters() {
+                if let Some(value) = params.get_mut(parameter.name) {
+                    within(value, &parameter);
+                }
+            }
+            let named = |names: &[&str]| names.iter().any(|name| params.contains_key(*name));
+            if let Some((names, (name, value))) = self.unless.filter(|(names, _)| !named(names)) {
+                debug_assert!(names.iter().any(|name| method.parameter(name).is_some()), "{name}");
+                params.insert(name.to_owned(), json(value));
+            }
             for (name, value) in self.fixed {
                 if method.parameter(name).is_some() && !params.contains_key(*name) {
                     params.insert((*name).to_owned(), json(value));
@@ -74,6 +100,12 @@ impl Tool {
         Ok(Translated { params, timeout_ms })
     }
 
+    /// The result for a failure that OpenBridge does not call one: there was nothing to do.
+    pub(crate) fn nothing_to_do(&self, code: &str, text: &str) -> Option<Value> {
+        let (with, says, result) = self.idle?;
+        (code == with && text.contains(says)).then(|| json(result))
+    }
+
     /// Its result, from our method's.
     pub(crate) fn result(&self, args: &Map<String, Value>, result: Value) -> Value {
         let mut fields = match camel_case(result) {
@@ -86,7 +118,8 @@ impl Tool {
                 Add::Default(value) if !fields.contains_key(*name) => Some(json(value)),
                 Add::Default(_) => None,
                 Add::Arg(names, otherwise) => {
-                    let given = names.iter().find_map(|name| args.get(*name)).cloned();
+                    let given =
+                        names.iter().find_map(|name| args.get(*name).filter(|arg| *arg != "")).cloned();
                     given.or_else(|| otherwise.map(json))
                 }
                 Add::Count(of) => fields.get(*of).and_then(Value::as_array).map(|list| list.len().into()),
@@ -114,6 +147,28 @@ fn target(reference: &Value) -> Value {
         other => return serde_json::json!({"by": "ref", "value": other}),
     };
     serde_json::json!({"by": "ref", "value": text})
+}
+
+/// A colour of a tab group; none if there is no such colour, which there is no reason to fail for.
+fn color(value: &Value) -> Option<Value> {
+    let asked = value.as_str()?.to_ascii_lowercase();
+    let asked = if asked == "gray" { "grey" } else { &asked };
+    let known = &catalogue().defs().find(|(name, _)| *name == "group_color")?.1.choices;
+    known.iter().any(|color| color == asked).then(|| asked.into())
+}
+
+/// OpenBridge has no bounds: a number outside of ours counts as the nearest one inside, and a part of a whole as the whole.
+fn within(value: &mut Value, parameter: &Parameter<'_>) {
+    let whole = parameter.schema.kind == Some(Kind::Integer);
+    let (Some(number), true) = (value.as_f64(), whole || parameter.schema.kind == Some(Kind::Number)) else {
+        return;
+    };
+    let (least, most) = (parameter.schema.minimum, parameter.schema.maximum);
+    let bounded = number.max(least.unwrap_or(f64::MIN)).min(most.unwrap_or(f64::MAX));
+    let bounded = if whole { bounded.round() } else { bounded };
+    if bounded != number {
+        *value = if whole { (bounded as i64).into() } else { bounded.into() };
+    }
 }
 
 fn json(text: &str) -> Value {
@@ -167,3 +222,5 @@ fn camel_case(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod theirs;

@@ -8,6 +8,10 @@ pub(crate) struct Tool {
     pub(crate) method: &'static str,
     /// Parameters that the method takes and OpenBridge has no word for; left out where the method does not know them.
     pub(super) fixed: &'static [(&'static str, &'static str)],
+    /// The parameter that is sent where none of these is given.
+    pub(super) unless: Option<(&'static [&'static str], (&'static str, &'static str))>,
+    /// The code and the words of a failure that OpenBridge answers as a success, and what it answers.
+    pub(super) idle: Option<(&'static str, &'static str, &'static str)>,
     /// How its result differs.
     pub(crate) shape: Shape,
     /// What its result has that the method's has not, or has otherwise.
@@ -49,11 +53,20 @@ pub(super) enum Rule {
     Words,
     /// The call's deadline.
     Deadline,
+    /// A colour; one that is unknown is passed over.
+    Color,
 }
 
 /// Arguments that differ; the same for all tools.
-pub(super) const RULES: &[(&str, Rule)] =
-    &[("ref", Rule::Ref), ("waitUntil", Rule::Words), ("timeoutMs", Rule::Deadline)];
+pub(super) const RULES: &[(&str, Rule)] = &[
+    ("ref", Rule::Ref),
+    ("waitUntil", Rule::Words),
+    ("timeoutMs", Rule::Deadline),
+    ("groupColor", Rule::Color),
+];
+
+/// Texts that are written somewhere, so that an empty one means something.
+pub(super) const WRITTEN: &[&str] = &["value", "text"];
 
 /// Fields that hold a page's or a user's own data, whose names are not ours to change.
 pub(super) const VERBATIM: &[&str] =
@@ -61,7 +74,7 @@ pub(super) const VERBATIM: &[&str] =
 
 /// A tool that differs by its names only.
 const fn plain(name: &'static str, method: &'static str) -> Tool {
-    Tool { name, method, fixed: &[], shape: Shape::Names, adds: &[], leads: false }
+    Tool { name, method, fixed: &[], unless: None, idle: None, shape: Shape::Names, adds: &[], leads: false }
 }
 
 const SUCCESS: (&str, Add) = ("success", Add::Always("true"));
@@ -90,14 +103,23 @@ pub(super) const TOOLS: &[Tool] = &[
     plain("browser_evaluate", "evaluate"),
     plain("browser_close_tab", "close_tab"),
     Tool {
-        adds: &[CLOSED, ("closedTabs", Add::Arg(&["closeTabs"], Some("true")))],
+        adds: &[
+            ("sessionId", Add::Arg(&["sessionId"], None)),
+            CLOSED,
+            ("closedTabs", Add::Arg(&["closeTabs"], Some("true"))),
+        ],
+        idle: Some(("INVALID_PARAMS", "there is no session", r#"{"closed":[]}"#)),
         ..plain("browser_close_session", "close_session")
     },
-    plain("browser_find_tab", "find_tab"),
+    Tool {
+        // Each tab, then: there is no address without a colon.
+        unless: Some((&["query", "url_contains", "title_contains", "session_id"], ("url_contains", "\":\""))),
+        ..plain("browser_find_tab", "find_tab")
+    },
     plain("browser_mouse_click", "mouse_click"),
     Tool { adds: &[("text", Add::Arg(&["text"], None))], ..plain("browser_key_type", "insert_text") },
     Tool { adds: &[SELECTOR, ("files", Add::Arg(&["paths"], None))], ..plain("browser_upload", "upload") },
     Tool { shape: Shape::Picture, ..plain("browser_save_as_pdf", "save_as_pdf") },
-    plain("browser_network", "network"),
+    Tool { unless: Some((&["action"], ("action", "\"get\""))), ..plain("browser_network", "network") },
     Tool { adds: &[CLOSED], ..plain("browser_close_all_managed_tabs", "close_auto_tabs") },
 ];

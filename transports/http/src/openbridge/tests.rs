@@ -159,7 +159,7 @@ fn all() -> Vec<(&'static str, Value, Value, Value, Value)> {
 fn every_tool_translates_both_ways() {
     for (name, args, params, result, theirs) in all() {
         let tool = tool(name).unwrap_or_else(|| panic!("{name}"));
-        let mut sent = tool.translate(&object(args.clone()), None).unwrap().params;
+        let mut sent = tool.translate(&object(args.clone()), None, "home").unwrap().params;
         // A method that learns to be trusted is asked to; the others do not hear of it.
         if tool.in_catalogue().is_some_and(|method| method.parameter("trusted").is_some())
             && name == "browser_click"
@@ -183,24 +183,25 @@ fn the_table_has_openbridges_twenty_tools_and_each_is_tried() {
 #[test]
 fn what_differs_in_more_than_its_name() {
     let navigate = tool("browser_navigate").unwrap();
-    let sent = navigate.translate(&object(json!({"url": "u", "timeoutMs": 1500})), Some(4)).unwrap();
+    let sent = navigate.translate(&object(json!({"url": "u", "timeoutMs": 1500})), Some(4), "home").unwrap();
     assert_eq!(sent.timeout_ms, Some(1500));
     assert_eq!(Value::Object(sent.params), json!({"url": "u", "tab_id": 4}));
     assert_eq!(navigate.result(&Map::new(), json!({"tab_id": 1})), json!({"tabId": 1, "loaded": true}));
 
-    let elsewhere = navigate.translate(&object(json!({"url": "u", "newTab": true})), Some(4)).unwrap();
+    let elsewhere =
+        navigate.translate(&object(json!({"url": "u", "newTab": true})), Some(4), "home").unwrap();
     assert_eq!(elsewhere.params.get("tab_id"), None, "a new tab is not the one before");
-    let named = navigate.translate(&object(json!({"url": "u", "tabId": 9})), Some(4)).unwrap();
+    let named = navigate.translate(&object(json!({"url": "u", "tabId": 9})), Some(4), "home").unwrap();
     assert_eq!(named.params["tab_id"], 9);
 
     let click = tool("browser_click").unwrap();
     for (reference, meant) in
         [(json!(5), "backend-5"), (json!("5"), "backend-5"), (json!("frame-1"), "frame-1")]
     {
-        let sent = click.translate(&object(json!({"ref": reference})), None).unwrap();
+        let sent = click.translate(&object(json!({"ref": reference})), None, "home").unwrap();
         assert_eq!(sent.params["target"], json!({"by": "ref", "value": meant}));
     }
-    let both = click.translate(&object(json!({"ref": "backend-1", "selector": "#a"})), None).unwrap();
+    let both = click.translate(&object(json!({"ref": "backend-1", "selector": "#a"})), None, "home").unwrap();
     assert_eq!(both.params.get("target"), None, "a selector goes first, as there");
 }
 
@@ -216,4 +217,46 @@ fn only_tools_whose_method_there_is_are_offered() {
     let offered: Vec<&str> = available().collect();
     assert!(offered.contains(&"browser_list_tabs") && offered.contains(&"browser_click"));
     assert!(offered.iter().all(|name| tool(name).unwrap().in_catalogue().is_some()));
+}
+
+#[test]
+fn a_group_without_a_session_is_that_of_the_callers_own_session() {
+    let open = tool("browser_new_tab").unwrap();
+    let sent = |args: Value| Value::Object(open.translate(&object(args), None, "home").unwrap().params);
+    assert_eq!(sent(json!({"groupTitle": "T"})), json!({"group_title": "T", "session_id": "home"}));
+    assert_eq!(
+        sent(json!({"groupColor": "gray", "sessionId": ""})),
+        json!({"group_color": "grey", "session_id": "home"})
+    );
+    assert_eq!(sent(json!({"groupColor": "magenta", "groupTitle": null})), json!({}));
+    assert_eq!(
+        sent(json!({"groupTitle": "T", "sessionId": "s"})),
+        json!({"group_title": "T", "session_id": "s"})
+    );
+}
+
+#[test]
+fn what_openbridge_leaves_out_or_calls_no_failure() {
+    let params = |name: &str, args: Value| {
+        Value::Object(tool(name).unwrap().translate(&object(args), None, "home").unwrap().params)
+    };
+    assert_eq!(params("browser_network", json!({})), json!({"action": "get"}));
+    assert_eq!(params("browser_network", json!({"limit": 9999.5})), json!({"action": "get", "limit": 500}));
+    assert_eq!(params("browser_find_tab", json!({"query": ""})), json!({"url_contains": ":"}));
+    assert_eq!(
+        params("browser_mouse_click", json!({"x": 1.5, "y": 2, "clickCount": 9})),
+        json!({"x": 1.5, "y": 2, "click_count": 3})
+    );
+    assert_eq!(
+        params("browser_fill", json!({"selector": "#a", "value": ""})),
+        json!({"selector": "#a", "value": ""})
+    );
+
+    let close = tool("browser_close_session").unwrap();
+    let done = close.nothing_to_do("INVALID_PARAMS", r#"invalid params: there is no session "s""#).unwrap();
+    assert_eq!(
+        close.result(&object(json!({"sessionId": "s"})), done),
+        json!({"sessionId": "s", "closed": [], "closedTabCount": 0, "closedTabs": true})
+    );
+    assert_eq!(close.nothing_to_do("PERMISSION_DENIED", "there is no session"), None);
 }

@@ -47,6 +47,14 @@ impl ToolSet {
         if parts.is_empty() { Self::default() } else { Self { parts } }
     }
 
+    /// The choice as one text, the same for the same parts in any order.
+    pub fn name(&self) -> String {
+        let mut parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        parts.join(",")
+    }
+
     pub(crate) fn parts(&self) -> &[String] {
         &self.parts
     }
