@@ -77,9 +77,11 @@ impl SocketFile {
             Err(rustix::io::Errno::NOENT) => {}
             Err(error) => return Err(at(error)),
         }
-        // Nobody else reaches it even before the chmod: the folder is 0700.
-        let listener = UnixListener::bind(path).map_err(|error| SocketError::Io(path.to_owned(), error))?;
-        fs::chmodat(&dir, name, Mode::from_raw_mode(0o600), AtFlags::empty()).map_err(at)?;
+        let listener = listen(path).map_err(|error| SocketError::Io(path.to_owned(), error))?;
+        // Where the mode could not be given before, nobody else reaches it all the same: the folder is 0700.
+        if !cfg!(target_os = "linux") {
+            fs::chmodat(&dir, name, Mode::from_raw_mode(0o600), AtFlags::empty()).map_err(at)?;
+        }
         Ok(Self { listener, path: path.to_owned(), _lock: lock })
     }
 
@@ -148,6 +150,24 @@ fn open_folder(folder: &Path) -> Result<OwnedFd, SocketError> {
         let why = "it must belong to you and be open to nobody else (chmod 700)".into();
         Err(SocketError::Unfit(folder.to_owned(), why))
     }
+}
+
+/// Binds and listens. On Linux the file has the mode that its socket was given before, whatever the umask: it is never
+/// open to others, not even for a moment.
+#[cfg(target_os = "linux")]
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+    let fd = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    fs::fchmod(&fd, Mode::from_raw_mode(0o600))?;
+    net::bind(&fd, &SocketAddrUnix::new(path)?)?;
+    // As many may wait as the system allows.
+    net::listen(&fd, i32::MAX)?;
+    Ok(UnixListener::from(fd))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    UnixListener::bind(path)
 }
 
 /// Takes the lock that decides who runs, and leaves our process id in it for the others to show.

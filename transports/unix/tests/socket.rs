@@ -1,4 +1,4 @@
-//! The socket's folder, lock and file (T76 to T79, T81, T82).
+//! The socket's folder, lock and file (T75, T76, T77, T78, T79, T81, T82).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 #![cfg(unix)]
 
@@ -37,6 +37,33 @@ fn the_socket_is_for_its_owner_alone_and_goes_with_its_holder() {
     assert!(same_user(&far) && same_user(&near));
     drop(socket);
     assert!(!path.exists());
+}
+
+/// T75: the socket's file is born closed to others; no chmod comes after it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_socket_is_never_open_to_others_not_even_for_a_moment() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let root = private_dir();
+    let path = root.path().join("bridged.sock");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let mut seen = std::collections::BTreeSet::new();
+            while !done.load(Ordering::Relaxed) {
+                if let Ok(found) = fs::symlink_metadata(&path) {
+                    seen.insert(found.permissions().mode() & 0o7777);
+                }
+            }
+            seen
+        });
+        (0..2_000).for_each(|_| drop(bind(root.path()).unwrap()));
+        let kept = bind(root.path()).unwrap();
+        assert_eq!(mode(kept.path()), 0o600);
+        done.store(true, Ordering::Relaxed);
+        let seen = watching.join().unwrap();
+        assert!(seen.iter().all(|mode| *mode == 0o600), "{seen:?}");
+    });
 }
 
 #[test]
