@@ -28,7 +28,7 @@ const DEFAULT_TIMEOUT_MS = 5000;
 /** A verdict comes from a page that reacts; one that does not within this time has been taken away or has a dialog open. */
 const VERDICT_MS = 2000;
 
-/** Runs `work` with the debugger on the tab, as the only act on it. */
+/** Runs `work` with the debugger on the tab, as the only act on it: for input that waits for no element. */
 export function trusted<T>(call: Call, tabId: number, work: (send: Send) => Promise<T>): Promise<T> {
   return debugging(call, tabId, (send) => withTabLock(call, tabId, () => work(send)));
 }
@@ -51,10 +51,12 @@ export async function aimAt(call: Call, tabId: number, params: ElementParams, ho
   }
 }
 
-/** Where the element of an aim is by now. */
-export async function whereNow(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>): Promise<Point> {
-  const point = await callPage<Point>(call, doc.tabId, 'aim_point', { aim }, { documentId: doc.documentId });
-  return (await inTab(call, doc, point)).point;
+/** Where the element of an aim is by now; `anew` after another act: it must be the one that is meant, and fit, as it had to be before. */
+export async function whereNow(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>, anew = false): Promise<Point> {
+  const point = await callPage<Point>(call, doc.tabId, 'aim_point', { aim, anew }, { documentId: doc.documentId });
+  const place = await inTab(call, doc, point);
+  if (anew && place.cover !== undefined) throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `its frame is covered there by ${place.cover}`);
+  return place.point;
 }
 
 /** From a point of a document's view to the tab's, through all frames around it; stops where a frame is covered, unless that is all one. */
@@ -77,37 +79,53 @@ export async function inTab(call: Call, doc: Doc, point: Point, covered = false)
 
 export interface Happened { dialog?: Dialog }
 
+/** One act's turn on a tab. */
+type Turn = <T>(work: (waited: boolean) => Promise<T>) => Promise<T>;
+
 /**
  * Sends input to the element until the page says that it arrived there: what moved away meanwhile is aimed at again, and nothing else
- * is hit in its place.
+ * is hit in its place. The element is waited for while other acts go on; the tab is this one's only for the input itself.
  */
 export async function act(
   call: Call, tabId: number, params: ElementParams, how: AimArgs & { hover?: boolean }, modifiers: number, send: Send,
-  input: (aimed: Aimed) => Promise<unknown>,
+  input: (aimed: Aimed) => Promise<unknown>, turn: Turn = (work) => withTabLock(call, tabId, work),
 ): Promise<Aimed & Happened> {
   const until = Date.now() + Math.min(params.timeout ?? DEFAULT_TIMEOUT_MS, remaining(call));
   const aimArgs: AimArgs = { press: how.press, stay: how.stay };
   for (;;) {
-    const aimed = await aimAt(call, tabId, { ...params, timeout: Math.max(0, until - Date.now()) }, aimArgs);
-    if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
-    call.acted();
-    // What comes to life under the pointer may move the element away: then nothing is pressed.
-    const onMove = await untilDialog(tabId, () => move(send, aimed.at, modifiers));
-    if (onMove) return { ...aimed, dialog: onMove };
-    const under = how.hover ? {} : await verdict(call, aimed, false);
-    if (under !== 'gone' && under.over !== false) {
-      const dialog = await untilDialog(tabId, () => input(aimed));
-      if (dialog) return { ...aimed, dialog };
-    }
-    const seen = await verdict(call, aimed, true);
-    if (seen === 'gone') return aimed;
-    const arrived = how.hover ? seen.over : seen.pressed;
-    if (arrived) return aimed;
-    if (Date.now() >= until) {
+    const found = await aimAt(call, tabId, { ...params, timeout: Math.max(0, until - Date.now()) }, aimArgs);
+    const done = await turn(async (waited): Promise<(Aimed & Happened) | BridgeError> => {
+      if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
+      const aimed = waited ? await afterOthers(call, found) : found;
+      if (aimed instanceof BridgeError) return aimed;
+      call.acted();
+      // What comes to life under the pointer may move the element away: then nothing is pressed.
+      const onMove = await untilDialog(tabId, () => move(send, aimed.at, modifiers));
+      if (onMove) return { ...aimed, dialog: onMove };
+      const under = how.hover ? {} : await verdict(call, aimed, false);
+      if (under !== 'gone' && under.over !== false) {
+        const dialog = await untilDialog(tabId, () => input(aimed));
+        if (dialog) return { ...aimed, dialog };
+      }
+      const seen = await verdict(call, aimed, true);
+      if (seen === 'gone' || (how.hover ? seen.over : seen.pressed)) return aimed;
       const why = seen.instead ? `${seen.instead} got in the way` : 'the page got none of it';
-      throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `${how.hover ? 'the pointer' : 'the press'} did not arrive at the element: ${why}`, { maybe_executed: true });
-    }
+      return new BridgeError('ELEMENT_NOT_ACTIONABLE', `${how.hover ? 'the pointer' : 'the press'} did not arrive at the element: ${why}`, { maybe_executed: true });
+    });
+    if (!(done instanceof BridgeError)) return done;
+    if (Date.now() >= until) throw done;
     await new Promise((r) => setTimeout(r, 50));
+  }
+}
+
+/** The aim as it stands when the tab's other acts are through; why not, if they have taken the element away or changed it. */
+async function afterOthers(call: Call, aimed: Aimed): Promise<Aimed | BridgeError> {
+  try {
+    return { ...aimed, at: await whereNow(call, aimed, true) };
+  } catch (e) {
+    await verdict(call, aimed, true);
+    if (call.signal.aborted || !(e instanceof BridgeError) || e.code === 'STALE_REF' || e.code === 'DIALOG_OPEN') throw e;
+    return e;
   }
 }
 

@@ -1,7 +1,8 @@
 // click: one click on the element that the target means, once it can take it; and what that led to.
 import type { Call, Handler } from '../call';
+import { debugging } from '../debugger/attach';
 import { clickAt, modifierBits } from '../debugger/input';
-import { act, told, trusted } from '../debugger/trusted';
+import { act, told } from '../debugger/trusted';
 import type { ClickParams, ClickResult } from '../generated/methods';
 import type { Clicked } from '../page/act/click';
 import type { Doc } from '../tabs/document';
@@ -29,7 +30,7 @@ async function trustedClick(call: Call, tabId: number, params: ClickParams, effe
   const { button = 'left', click_count: clickCount = 1, modifiers = [] } = params;
   const held = modifierBits(modifiers);
   const stay = button === 'left' && held === 0;
-  const done = await trusted(call, tabId, (send) =>
+  const done = await debugging(call, tabId, (send) =>
     act(call, tabId, params, { press: true, stay }, held, send, ({ at }) => clickAt(send, at, { button, clickCount, modifiers: held })));
   const seen = done.dialog ? {} : await effects.seen(done.leads);
   return { clicked: done.element, ...done.found, tab_id: tabId, ...told(done.dialog), ...seen };

@@ -1,9 +1,10 @@
 // drag: something is picked up, carried and dropped; HTML5 drag and drop where the page starts one, else plain pointer events.
 import type { Call, Handler } from '../call';
-import { onDebuggerEvent, type Send } from '../debugger/attach';
+import { debugging, onDebuggerEvent, type Send } from '../debugger/attach';
 import { checkPoint, move, press, release, untilDialog, type Point } from '../debugger/input';
-import { aimAt, told, trusted, viewOf, whereNow, type Aimed } from '../debugger/trusted';
+import { aimAt, told, viewOf, whereNow, type Aimed } from '../debugger/trusted';
 import type { DragParams, DragResult } from '../generated/methods';
+import { withTabLock } from '../tabs/lock';
 import { resolveTab } from '../tabs/resolve';
 
 type End = DragParams['from'];
@@ -16,14 +17,18 @@ const LEFT = { button: 'left', clickCount: 1, modifiers: 0 } as const;
 
 export const handler: Handler<DragParams, DragResult> = async ({ from, to, timeout, ...params }, call) => {
   const { id } = await resolveTab(params, call);
-  return trusted(call, id, async (send) => {
+  return debugging(call, id, async (send) => {
     // The goal first: if it is not there, nothing is picked up.
     const goal = await find(call, id, to, timeout);
     const start = await find(call, id, from, timeout);
-    call.acted();
-    let kind: DragResult['kind'] = 'pointer';
-    const dialog = await untilDialog(id, async () => { kind = await carry(call, id, send, start, goal); });
-    return { element: start.aimed?.element, to: goal.aimed?.element, kind, tab_id: id, ...told(dialog) };
+    return withTabLock(call, id, async (waited) => {
+      // The act that came first may have moved what is to be picked up.
+      const at = waited && start.aimed ? await whereNow(call, start.aimed, true) : start.at;
+      call.acted();
+      let kind: DragResult['kind'] = 'pointer';
+      const dialog = await untilDialog(id, async () => { kind = await carry(call, id, send, { ...start, at }, goal); });
+      return { element: start.aimed?.element, to: goal.aimed?.element, kind, tab_id: id, ...told(dialog) };
+    });
   });
 };
 

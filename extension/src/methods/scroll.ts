@@ -1,10 +1,12 @@
 // scroll: the window, or the container that the target means; by script, or with the browser's own wheel.
 import { remaining, type Call, type Handler } from '../call';
+import { debugging, type Send } from '../debugger/attach';
 import { move, untilDialog, wheel, type Point } from '../debugger/input';
-import { aimAt, told, trusted, viewOf } from '../debugger/trusted';
+import { aimAt, told, viewOf } from '../debugger/trusted';
 import type { ScrollParams, ScrollResult } from '../generated/methods';
 import type { Scrolled } from '../page/act/scroll';
 import { onElement } from '../tabs/element';
+import { withTabLock } from '../tabs/lock';
 import { callPage } from '../tabs/page';
 import { resolveTab } from '../tabs/resolve';
 
@@ -23,12 +25,14 @@ function byScript(call: Call, tabId: number, { target, timeout, ...by }: By & { 
 /** A wheel's scrolling runs on after the event; it has come to an end when two looks see the same. */
 const REST_MS = 60;
 const RUN_MS = 1500;
+/** What another act has moved comes to rest within this time, or it is an error. */
+const MOVED_MS = 500;
 
 async function byWheel(call: Call, tabId: number, { dx, dy, target, timeout }: By): Promise<ScrollResult> {
-  const look = () => byScript(call, tabId, { dx: 0, dy: 0, smooth: false, target, timeout });
-  return trusted(call, tabId, async (send) => {
+  const look = () => byScript(call, tabId, { dx: 0, dy: 0, smooth: false, target, timeout: 0 });
+  const turn = async (send: Send, found: Point, waited: boolean): Promise<ScrollResult> => {
+    const at = waited ? await placeOf(call, tabId, target, MOVED_MS) : found;
     const before = await look();
-    const at = await placeOf(call, tabId, target, timeout);
     call.acted();
     const dialog = await untilDialog(tabId, async () => {
       await move(send, at);
@@ -46,6 +50,10 @@ async function byWheel(call: Call, tabId: number, { dx, dy, target, timeout }: B
     }
     const gone = (axis: 'x' | 'y') => Math.round((now.position[axis] - before.position[axis]) * 100) / 100;
     return { ...now, scrolled: { dx, dy }, moved: { dx: gone('x'), dy: gone('y') }, tab_id: tabId, ...told(dialog) };
+  };
+  return debugging(call, tabId, async (send) => {
+    const found = await placeOf(call, tabId, target, timeout);
+    return withTabLock(call, tabId, (waited) => turn(send, found, waited));
   });
 }
 

@@ -1,5 +1,6 @@
 // type_text: a text is typed key by key, into the element that the target means or where the focus is; and read back.
-import type { Handler } from '../call';
+import type { Call, Handler } from '../call';
+import { debugging, type Send } from '../debugger/attach';
 import { clickAt, untilDialog } from '../debugger/input';
 import { os } from '../debugger/keys';
 import { act, told, trusted } from '../debugger/trusted';
@@ -7,27 +8,26 @@ import { focusOf, readBack, typeOut } from '../debugger/typing';
 import type { TypeTextParams, TypeTextResult } from '../generated/methods';
 import type { FocusTaken } from '../page/act/typing';
 import { watchEffects } from '../tabs/effects';
-import { onElement } from '../tabs/element';
+import { onElement, type ElementParams } from '../tabs/element';
 import { resolveTab } from '../tabs/resolve';
+
+/** The field was fit a moment ago; an act that came between may have changed that. */
+const AGAIN_MS = 1000;
 
 export const handler: Handler<TypeTextParams, TypeTextResult> = async ({ text, target, timeout, delay_ms = 0, ...params }, call) => {
   const { id } = await resolveTab(params, call);
   const effects = watchEffects(call, id);
   try {
+    // The field is waited for while other acts on the tab go on.
+    if (target) await debugging(call, id, () => onElement<FocusTaken>(call, id, 'focus_typing', { target, timeout }, { look: true }));
     return await trusted(call, id, async (send) => {
-      let shadow: { shadow?: true } = {};
-      if (target) {
-        const taken = await onElement<FocusTaken>(call, id, 'focus_typing', { target, timeout });
-        if (taken.shadow) shadow = { shadow: true };
-        // What takes no focus itself may hand it on when it is clicked, as the editors do that draw their own text.
-        if (!taken.focused) await act(call, id, { target, timeout }, { press: true }, 0, send, ({ at }) => clickAt(send, at, { button: 'left', clickCount: 1, modifiers: 0 }));
-      }
+      const { shadow } = target ? await takeFocus(call, id, send, { target, timeout: Math.min(timeout ?? AGAIN_MS, AGAIN_MS) }) : {};
       const before = await focusOf(call, id);
       call.acted();
       const dialog = await untilDialog(id, async () => typeOut(call, send, text, delay_ms, await os()));
       const value = dialog ? undefined : await readBack(call, id, before, text);
       return {
-        typed: text, element: before.element, ...(value === undefined ? {} : { value }), ...shadow, ...(before.frame === undefined ? {} : { frame: before.frame }),
+        typed: text, element: before.element, ...(value === undefined ? {} : { value }), ...(shadow ? { shadow } : {}), ...(before.frame === undefined ? {} : { frame: before.frame }),
         tab_id: id, ...told(dialog), ...(dialog ? {} : await effects.seen(false)),
       };
     });
@@ -35,3 +35,10 @@ export const handler: Handler<TypeTextParams, TypeTextResult> = async ({ text, t
     effects.stop();
   }
 };
+
+async function takeFocus(call: Call, tabId: number, send: Send, field: ElementParams): Promise<FocusTaken> {
+  const taken = await onElement<FocusTaken>(call, tabId, 'focus_typing', field);
+  // What takes no focus itself may hand it on when it is clicked, as the editors do that draw their own text.
+  if (!taken.focused) await act(call, tabId, field, { press: true }, 0, send, ({ at }) => clickAt(send, at, { button: 'left', clickCount: 1, modifiers: 0 }), (work) => work(false));
+  return taken;
+}

@@ -4,8 +4,11 @@ import type { Call } from '../call';
 
 const tails = new Map<number, Promise<void>>();
 
-/** Runs `act` when every earlier act on the tab is over. Waiting for elements, reading and navigation do not belong in here. */
-export async function withTabLock<T>(call: Call, tabId: number, act: () => Promise<T>): Promise<T> {
+/**
+ * Runs `act` when every earlier act on the tab is over. Waiting for elements, reading and navigation do not belong in here. `waited`
+ * tells it that another act came first: what was seen before that may no longer be so.
+ */
+export async function withTabLock<T>(call: Call, tabId: number, act: (waited: boolean) => Promise<T>): Promise<T> {
   const before = tails.get(tabId);
   let release!: () => void;
   const mine = new Promise<void>((r) => { release = r; });
@@ -14,7 +17,7 @@ export async function withTabLock<T>(call: Call, tabId: number, act: () => Promi
   try {
     if (before) await Promise.race([before, aborted(call)]);
     if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled while waiting for another act on this tab');
-    return await act();
+    return await act(before !== undefined);
   } finally {
     release();
     if (tails.get(tabId) === tail) tails.delete(tabId);

@@ -6,6 +6,7 @@ import { describe, outline, type ElementInfo } from '../describe';
 import { elementAt, shadowRoots } from '../dom';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
+import { elementOf } from '../snapshot/refs';
 import { frameIndex } from './click';
 import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
 
@@ -36,7 +37,15 @@ export interface Verdict {
   instead?: string;
 }
 
-interface Watch extends Verdict { el: Element; at?: Point; stop(): void }
+interface Watch extends Verdict {
+  el: Element;
+  at?: Point;
+  /** Whose turn it is: until then the pointer that moves and presses here is another act's. */
+  armed?: true;
+  /** The element that the target means by now, or an error that says why there is none. */
+  meant(): Element | null;
+  stop(): void;
+}
 const watches = new Map<number, Watch>();
 let counter = 0;
 
@@ -49,18 +58,18 @@ export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Ai
   return onElement<Aim>(args, ctx, {
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement ? 'it is an option of a list that the browser draws: use select_option' : null),
-    act: ({ el, at, point }) => {
+    act: ({ el, at, point, again }) => {
       const link = linkOf(at);
       const leads = (link && leadsAway(link.href)) || submitterOf(at) ? { leads: true as const } : {};
-      return { aim: watch(el, args), point, element: describe(el), ...leads };
+      return { aim: watch(el, args, () => (args.target.by === 'ref' ? elementOf(args.target.value) : again())), point, element: describe(el), ...leads };
     },
   });
 }
 
-function watch(el: Element, { press = false, stay = false }: AimArgs): number {
+function watch(el: Element, { press = false, stay = false }: AimArgs, meant: () => Element | null): number {
   const id = ++counter;
   const onPress = (e: Event) => {
-    if (!e.isTrusted || !(e instanceof MouseEvent)) return;
+    if (!w.armed || !e.isTrusted || !(e instanceof MouseEvent)) return;
     if (e.type === 'pointerdown' || (e.type === 'mousedown' && w.pressed === undefined)) {
       const point = { x: e.clientX, y: e.clientY };
       w.pressed = el.isConnected && takes(el, point);
@@ -88,6 +97,7 @@ function watch(el: Element, { press = false, stay = false }: AimArgs): number {
   const timer = setTimeout(() => w.stop(), FORGOTTEN_MS);
   const w: Watch = {
     el,
+    meant,
     stop() {
       clearTimeout(timer);
       watches.delete(id);
@@ -99,27 +109,37 @@ function watch(el: Element, { press = false, stay = false }: AimArgs): number {
   return id;
 }
 
-/** What has come of an aim; `end` stops watching. */
+/** What has come of an aim: asked before a press, from when on it is watched for, and after it, where `end` stops watching. */
 export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
   const w = watches.get(aim);
   if (!w) return {};
-  if (end) w.stop();
+  if (end) w.stop(); else w.armed = true;
   const { pressed, over, instead, at } = w;
   // The page's own listeners come after ours: only now is it known where their work has left the element.
   if (!end && at && over && !(w.el.isConnected && takes(w.el, at))) return { over: false, instead: outline(elementAt(at.x, at.y) ?? document.documentElement) };
   return { pressed, over, instead };
 }
 
-/** Where the element of an aim is now, scrolled into view if it was not. */
-export function aimPointOp({ aim }: { aim: number }): Point {
+/**
+ * Where the element of an aim is now, scrolled into view if it was not. `anew`: another act came between, so it must still be what the
+ * target means and fit to be acted on.
+ */
+export function aimPointOp({ aim, anew }: { aim: number; anew?: boolean }): Point {
   const w = watches.get(aim);
   if (!w?.el.isConnected) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the page took the element away meanwhile');
+  if (anew) {
+    w.at = w.over = w.instead = undefined;
+    if (w.meant() !== w.el) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the page has another element in its place');
+  }
   const attempt = new Attempt();
+  let reason = 'it is in motion';
   for (let i = 0; i < 8; i++) {
     const state = stateOf(w.el, { hit: true }, attempt);
     if (state.is === 'ready') return state.point;
+    ({ reason } = state);
     if (state.is === 'blocked') break;
   }
+  if (anew) throw new PageError('ELEMENT_NOT_ACTIONABLE', reason);
   // What is being dragged may lie over it; the middle of what is in view is good enough then.
   const r = w.el.getBoundingClientRect();
   const middle = (from: number, to: number, room: number) => (Math.max(from, 0) + Math.min(to, room)) / 2;

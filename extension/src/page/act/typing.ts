@@ -20,14 +20,14 @@ export interface FocusTaken {
   shadow?: true;
 }
 
-/** Gives the focus to the field that the target means, with the caret at its end. */
-export function focusTypingOp(args: ElementArgs, ctx: PageContext): Promise<FocusTaken | Beyond> {
+/** Gives the focus to the field that the target means, with the caret at its end; with `look` only waits for the field. */
+export function focusTypingOp(args: ElementArgs & { look?: boolean }, ctx: PageContext): Promise<FocusTaken | Beyond> {
   return onElement<FocusTaken>(args, ctx, {
     needs: { editable: true },
     resolve: (el) => codeInput(el) ?? editingHost(el) ?? controlOf(el, FIELD),
     act: ({ el }) => {
       const element = describe(el);
-      if (!takesFocus(el)) return { element, focused: false };
+      if (args.look || !takesFocus(el)) return { element, focused: false };
       ctx.acted({ element, focused: true });
       if (focused() !== el) focusAtEnd(el);
       const now = focused();

@@ -8,6 +8,7 @@ import { boxesOf, shadowOf } from '../dom';
 import { framePlaceOp, type Place } from '../locate/frames';
 import { frameIndex } from '../act/click';
 import { fromFrame } from '../act/aim';
+import { Entries } from './entries';
 import { Identities } from './identity';
 import { Numbering } from './refs';
 import { childElementsOf, childNodesOf } from '../native';
@@ -40,13 +41,12 @@ const STRUCTURE = new Set(['heading', 'main', 'navigation', 'search', 'form', 'd
   'list', 'table', 'grid', 'treegrid', 'tree', 'tablist', 'tabpanel', 'menu', 'menubar', 'toolbar', 'radiogroup', 'feed']);
 /** Said only where they have a name. */
 const NAMED = new Set(['region', 'banner', 'contentinfo', 'complementary', 'group', 'img', 'figure', 'article', 'columnheader', 'rowheader', 'tooltip', 'note']);
-/** Entries of lists and tables: said where they hold something to act on and say what that belongs to. */
-const ENTRY = new Set(['listitem', 'row', 'article']);
 const LIVE = new Set(['alert', 'alertdialog', 'log', 'status', 'tooltip', 'timer']);
 const SKIPPED = new Set(['base', 'head', 'link', 'meta', 'noscript', 'script', 'source', 'style', 'template', 'title', 'track']);
 const TEXT_MOST = 400;
-const NAME_MOST = 200;
-const ENTRY_MOST = 80;
+const NAME_MOST = { compact: 120, full: 200 };
+/** Enough to tell a card or a row from those beside it. */
+const CARD_MOST = 60;
 const LONGEST_MS = 4000;
 const DEEPEST = 2000;
 
@@ -61,6 +61,7 @@ export function snapshotOp({ mode, max_nodes, include_hidden, next }: SnapshotAr
   let steps = 0;
   const until = performance.now() + LONGEST_MS;
   const full = mode === 'full';
+  const entries = new Entries(nodes);
 
   const add = (el: Element, role: string, name: string, rest: Partial<SnapshotNode>): void => {
     if (nodes.length >= max_nodes) { more++; return; }
@@ -80,14 +81,16 @@ export function snapshotOp({ mode, max_nodes, include_hidden, next }: SnapshotAr
     // A pointer that is not that of something around it: the page takes clicks here, whatever the element is.
     const clickable = acts ? isClickable(role) || points : points && !around.pointer && el !== document.body;
     let { covered } = around;
-    let entry = -1;
+    let ends = () => {};
     if (seen || include_hidden) {
       const said = wanted(el, role, acts || clickable, full);
       if (said) {
         let name = nameFor(el, role, clickable && !acts, full);
-        const needless = (said === 'named' && !name) || (role === 'img' && !acts && !clickable && covered.includes(name));
+        // What a link or button says itself: its picture, and but for the full form its heading.
+        const repeats = !acts && !clickable && covered.includes(name) && (role === 'img' || (!full && role === 'heading'));
+        const needless = (said === 'named' && !name) || repeats;
         if (!needless) {
-          if (name.length > NAME_MOST && role !== 'text') name = cut(name, NAME_MOST);
+          if (name.length > NAME_MOST[mode] && role !== 'text') name = cut(name, NAME_MOST[mode]);
           const states = statesOf(el, role).filter((s) => s !== 'enabled');
           if (!seen) states.push('hidden');
           const value = valueOf(el, role);
@@ -102,31 +105,24 @@ export function snapshotOp({ mode, max_nodes, include_hidden, next }: SnapshotAr
           });
           if (acts || clickable) covered = name;
         }
-      } else if (!full && ENTRY.has(role) && nodes.length < max_nodes) {
-        entry = nodes.length;
+      } else if (!full && nodes.length < max_nodes) {
+        ends = entries.begin(el, role);
       }
     }
     if (el.localName === 'select' || around.depth >= DEEPEST || isFrame(el)) return;
     const inside: Around = { hidden: hidden || skipsContent(style), depth: around.depth + 1, pointer: points, covered };
     for (const child of childrenOf(el)) visit(child, inside);
-    if (entry >= 0) nameEntry(el, role, entry);
-  };
-
-  /** Puts an entry before what it holds, if it says what that does not. */
-  const nameEntry = (el: Element, role: string, at: number): void => {
-    const held = nodes.slice(at);
-    if (!held.some((n) => n.clickable || n.editable) || held.some((n) => ENTRY.has(n.role))) return;
-    const text = tidy((el as HTMLElement).innerText ?? el.textContent ?? '');
-    let rest = text;
-    for (const { name } of held) if (name) rest = rest.replace(name, ' ');
-    if (rest.replace(/[^\p{L}\p{N}]/gu, '').length < 2 || nodes.length >= max_nodes) return;
-    const name = cut(text, ENTRY_MOST);
-    nodes.splice(at, 0, { n: numbering.of(el, identities.of(el, role, name)), role, name, bounds: boundsOf(el) });
+    ends();
   };
 
   const top = document.body ?? document.documentElement;
   const modal = include_hidden ? null : Array.from(document.querySelectorAll('dialog:modal')).at(-1);
   if (top) visit(modal ?? top, { hidden: false, depth: 0, pointer: false, covered: '' });
+  for (const { el, role, before } of entries.needed()) {
+    const name = ownWords(el, CARD_MOST);
+    if (name.replace(/[^\p{L}\p{N}]/gu, '').length < 2 || nodes.length >= max_nodes) continue;
+    nodes.splice(nodes.indexOf(before), 0, { n: numbering.of(el, identities.of(el, role, name)), role, name, bounds: boundsOf(el) });
+  }
   // With the time over it is not known how many more there are; at least one.
   return { url: location.href, title: document.title, nodes, more: over ? Math.max(1, more) : more, next: numbering.done(), ...framePlaceOp() };
 }
@@ -142,6 +138,7 @@ function wanted(el: Element, role: string, acts: boolean, full: boolean): 'alway
 function nameFor(el: Element, role: string, byText: boolean, full: boolean): string {
   const name = nameOf(el);
   if (name) return name;
+  if (byText && !full) return ownWords(el, CARD_MOST);
   if (byText || LIVE.has(role)) return cut(tidy((el as HTMLElement).innerText ?? el.textContent ?? ''), TEXT_MOST);
   return full && hasOwnText(el) ? cut(ownText(el), TEXT_MOST) : '';
 }
@@ -159,6 +156,27 @@ function ownText(el: Element): string {
     else if (child instanceof HTMLElement) text += getComputedStyle(child).display.startsWith('inline') ? child.innerText : ' ';
   }
   return tidy(text);
+}
+
+/** What an element says besides what can be acted on in it, which is told by itself; no more than `most` characters of it. */
+function ownWords(el: Element, most: number): string {
+  let text = '';
+  let steps = 0;
+  const read = (parent: Element, depth: number): void => {
+    for (const child of childNodesOf(parent)) {
+      if (text.length > most || ++steps > 400) return;
+      if (child.nodeType === Node.TEXT_NODE) text += (child as Text).data.replace(/\s+/g, ' ');
+      else if (child instanceof Element && depth < 100 && !SKIPPED.has(child.localName) && !isFrame(child)) {
+        const style = getComputedStyle(child);
+        if (isHiddenItself(child, style) || style.visibility !== 'visible' || INTERACTIVE.has(roleOf(child)) || isActive(child)) continue;
+        if (!style.display.startsWith('inline')) text += ' ';
+        read(child, depth + 1);
+        if (!style.display.startsWith('inline')) text += ' ';
+      }
+    }
+  };
+  read(el, 0);
+  return cut(tidy(text), most);
 }
 
 /** Whether a person can act on the element although its role does not say so. */
