@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 use crate::schema::Additional;
 use crate::{Kind, Method, Schema, catalogue};
 
+/// The largest whole number that JavaScript tells apart from its neighbours.
+const LARGEST: f64 = 9_007_199_254_740_991.0;
+
 impl Method {
     /// Whether these parameters will do; if not, what is wrong, for an `INVALID_PARAMS` answer.
     ///
@@ -47,8 +50,13 @@ fn fits(at: &str, value: &Value, schema: &Schema) -> Result<(), String> {
         (Kind::String, Value::String(text)) => text_fits(at, text, schema),
         (Kind::Integer | Kind::Number, Value::Number(number)) => {
             let number = number.as_f64().unwrap_or(f64::NAN);
-            let whole = kind == Kind::Number || number.fract() == 0.0;
-            if whole { number_fits(at, number, value, schema) } else { Err(wrong_kind(at, kind, value)) }
+            // As the extension has it: beyond 2^53 a number is no longer the one that was written.
+            let whole = number.fract() == 0.0 && number.abs() <= LARGEST;
+            if kind == Kind::Number || whole {
+                number_fits(at, number, value, schema)
+            } else {
+                Err(wrong_kind(at, kind, value))
+            }
         }
         (Kind::Boolean, Value::Bool(_)) | (Kind::Null, Value::Null) => Ok(()),
         (Kind::Array, Value::Array(list)) => {

@@ -214,7 +214,8 @@ impl Method {
             let tab = "The tab to work on; the default tab if left out.";
             let browser = "Which browser, where several are connected.";
             [
-                ("tab_id".to_owned(), Schema::plain(Kind::Integer, tab)),
+                // Chrome counts tabs from 1.
+                ("tab_id".to_owned(), Schema { minimum: Some(1.0), ..Schema::plain(Kind::Integer, tab) }),
                 ("browser_id".to_owned(), Schema::plain(Kind::String, browser)),
             ]
         });

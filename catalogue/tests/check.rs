@@ -82,3 +82,25 @@ fn a_long_value_is_not_repeated_whole() {
     let text = checked("click_at", json!({"x": "é".repeat(5000), "y": 1})).unwrap_err();
     assert!(text.chars().count() < 100, "{text}");
 }
+
+/// T67: what no tab's number can be never goes as far as the browser.
+#[test]
+fn a_tabs_number_is_a_whole_one_from_1_to_2_to_the_53() {
+    let with = |number: &str| {
+        let params = format!(r#"{{"tab_id":{number}}}"#);
+        // 1e400 is no number for this reader at all, which its caller says as the same code.
+        serde_json::from_str(&params)
+            .map_or_else(|e| Err(e.to_string()), |params| checked("close_tab", params))
+    };
+    for number in ["1", "7.0", "1e3", "9007199254740991"] {
+        assert_eq!(with(number), Ok(()), "{number}");
+    }
+    for number in
+        ["0", "-0", "-1", "0.1", "1e400", "-1e400", "1e300", "9007199254740992", "18446744073709551616"]
+    {
+        assert!(with(number).is_err(), "{number}");
+    }
+    for bomb in ["1e-99999999999", "0.1e-400", "1e99999999999999999999"] {
+        assert!(with(bomb).is_err(), "{bomb}");
+    }
+}

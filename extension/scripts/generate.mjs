@@ -52,8 +52,8 @@ const named = (name, schema) => {
 
 /** Parameters that a scope adds to every method of it (protocol.md §5). */
 const common = {
-  page: { tab_id: { type: 'integer', description: 'The tab; without it the default tab.' }, browser_id: { type: 'string', description: 'The browser; the hub reads it.' } },
-  tab: { tab_id: { type: 'integer', description: 'The tab; without it the default tab.' }, browser_id: { type: 'string', description: 'The browser; the hub reads it.' } },
+  page: { tab_id: { type: 'integer', minimum: 1, description: 'The tab; without it the default tab.' }, browser_id: { type: 'string', description: 'The browser; the hub reads it.' } },
+  tab: { tab_id: { type: 'integer', minimum: 1, description: 'The tab; without it the default tab.' }, browser_id: { type: 'string', description: 'The browser; the hub reads it.' } },
   browser: { browser_id: { type: 'string', description: 'The browser; the hub reads it.' } },
   hub: {},
 };

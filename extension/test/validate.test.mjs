@@ -61,3 +61,14 @@ test('"__proto__" and "constructor" are data like any other', () => {
   assert.equal(checked.list, undefined);
   assert.equal({}.list, undefined);
 });
+
+// T67: JSON.parse makes Infinity of 1e400, -0 of -0, and a neighbour of 2^64.
+for (const number of ['0', '-0', '-1', '0.1', '1e400', '-1e400', '18446744073709551616', '9007199254740992', '1e-99999999999', '1e99999999999999999999']) {
+  test(`T67: no tab has the number ${number}`, async () => {
+    const catalogue = await load('generated/catalogue.ts');
+    const closing = catalogue.methods.find((m) => m.name === 'close_tab').params;
+    const refused = (params) => { try { validateParams(params, closing, catalogue.defs); } catch (e) { return e.code; } };
+    assert.equal(refused(JSON.parse(`{"tab_id":${number}}`)), 'INVALID_PARAMS');
+    assert.equal(refused({ tab_id: 7 }), undefined);
+  });
+}

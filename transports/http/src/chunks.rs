@@ -7,7 +7,7 @@ const DIGITS: usize = 8;
 
 /// How far a chunked body has been read.
 #[derive(Debug)]
-pub(crate) struct Chunks {
+pub struct Chunks {
     state: State,
     most: usize,
 }
@@ -34,16 +34,19 @@ enum State {
 
 impl Chunks {
     /// For a body of `most` bytes at most.
-    pub(crate) fn new(most: usize) -> Self {
+    #[must_use]
+    pub fn new(most: usize) -> Self {
         Self { state: State::Size { value: 0, digits: 0 }, most }
     }
 
-    pub(crate) fn is_done(&self) -> bool {
+    /// Whether its end has come.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
     }
 
     /// Takes what belongs to the body from the front of `input` and returns how much that was.
-    pub(crate) fn take(&mut self, input: &[u8], body: &mut Vec<u8>) -> Result<usize, Refusal> {
+    pub fn take(&mut self, input: &[u8], body: &mut Vec<u8>) -> Result<usize, Refusal> {
         let wrong = || Refusal::malformed("the body's chunks are malformed");
         let mut at = 0;
         while let Some(&byte) = input.get(at) {

@@ -2,12 +2,13 @@
 
 use crate::chunks::Chunks;
 use crate::door::Inside;
-use crate::head::{self, Head, Length, MAX_HEAD};
+use crate::head::{self, Head, Length};
 use crate::patience::{Slow, within};
 use crate::refusal::Refusal;
 use crate::response::{Body, Next, Response, write, write_all, write_chunk};
 use bridge_driver::{Clock, Host, Ousted};
 use bridge_websocket::User;
+use bridge_websocket::request::{self, MAX_HEAD};
 use futures::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use std::future::{Future, poll_fn};
 use std::io;
@@ -141,10 +142,10 @@ where
         let mut place = None;
         loop {
             let from = self.have.len().min(searched).saturating_sub(3);
-            if let Some(end) = head::end(&self.have[from..]).map(|end| end + from) {
+            if let Some(end) = request::end(&self.have[from..]).map(|end| end + from) {
                 return Ok(Some(if end > MAX_HEAD { Err(too_long()) } else { Ok(end) }));
             }
-            if !self.have.is_empty() && head::hopeless(&self.have) {
+            if !self.have.is_empty() && request::hopeless(&self.have) {
                 return Ok(Some(Err(Refusal::malformed("this is not an HTTP/1.1 request"))));
             }
             if self.have.len() > MAX_HEAD {

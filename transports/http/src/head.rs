@@ -4,10 +4,7 @@
 //! connection closed.
 
 use crate::refusal::Refusal;
-
-/// Bytes of a head that are read at most.
-pub(crate) const MAX_HEAD: usize = 16 << 10;
-const MAX_HEADERS: usize = 100;
+use bridge_websocket::request::{Fields, Lines, Request};
 
 /// A place behind this door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,35 +89,10 @@ pub struct Head {
     pub headers: Vec<(String, String)>,
 }
 
-/// Where a head ends in `bytes`, just behind its empty line.
-pub(crate) fn end(bytes: &[u8]) -> Option<usize> {
-    memchr::memmem::find(bytes, b"\r\n\r\n").map(|at| at + 4)
-}
-
-/// Whether what has come so far can still become a request. Rubbish should not have to wait for a deadline.
-pub(crate) fn hopeless(bytes: &[u8]) -> bool {
-    let word = bytes.iter().take(16).position(|byte| *byte == b' ').unwrap_or(bytes.len().min(16));
-    word == 16 || !bytes[..word].iter().all(u8::is_ascii_uppercase)
-}
-
 /// Judges a complete head that came in on `port`. `body` is the most a body may have.
 pub fn judge(head: &[u8], port: u16, body: usize) -> Result<Head, Refusal> {
-    check_bytes(head)?;
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    let mut request = httparse::Request::new(&mut headers);
-    match request.parse(head) {
-        Ok(httparse::Status::Complete(_)) => {}
-        Err(httparse::Error::TooManyHeaders) => return Err(Refusal::head_too_large("more than 100 headers")),
-        _ => return Err(Refusal::malformed("this is not an HTTP/1.1 request")),
-    }
-    let (method, target) = (request.method.unwrap_or(""), request.path.unwrap_or(""));
-    if request.version != Some(1) {
-        return Err(Refusal::malformed("only HTTP/1.1 is spoken here"));
-    }
-    let fields = Fields(request.headers);
-    let host = fields.one("host")?.ok_or_else(|| Refusal::malformed("a Host header is missing"))?;
-    check_host(host, port)?;
-    let path = path(target, port)?;
+    let mut lines = Lines::default();
+    let Request { method, path, fields } = Request::read(head, &mut lines, port, &["http://"])?;
     no_page(&fields)?;
     if method == "OPTIONS" {
         return Err(Refusal::forbidden("no page may ask here"));
@@ -137,62 +109,18 @@ pub fn judge(head: &[u8], port: u16, body: usize) -> Result<Head, Refusal> {
         return Err(Refusal::unauthorized("a token never belongs into a URL"));
     }
     check_body(&fields, method, length, body)?;
-    let connection = fields.text("connection").unwrap_or("");
     Ok(Head {
         method: method.to_owned(),
         route,
         query: query.map(str::to_owned),
         length,
         expects: fields.text("expect").is_some_and(|value| value.eq_ignore_ascii_case("100-continue")),
-        close: connection.split(',').any(|word| word.trim().eq_ignore_ascii_case("close")),
+        close: fields.has_token("connection", "close"),
         offer: offer(&fields, route),
-        browser: fields.0.iter().any(|field| is_a_browsers(field.name)),
+        browser: fields.iter().any(|(name, _)| is_a_browsers(name)),
         session: fields.one("bridged-session")?.map(str::to_owned),
-        headers: if route == Route::Mcp { fields.owned() } else { Vec::new() },
+        headers: if route == Route::Mcp { owned(&fields) } else { Vec::new() },
     })
-}
-
-/// httparse is lenient where requests can be smuggled; this is not: no lone CR or LF, no NUL, no folding.
-fn check_bytes(head: &[u8]) -> Result<(), Refusal> {
-    let bad = |at: usize| match head[at] {
-        0 => true,
-        b'\n' => at == 0 || head[at - 1] != b'\r' || matches!(head.get(at + 1).copied(), Some(b' ' | b'\t')),
-        b'\r' => head.get(at + 1) != Some(&b'\n'),
-        _ => false,
-    };
-    if memchr::memchr3_iter(0, b'\n', b'\r', head).any(bad) {
-        return Err(Refusal::malformed("a line end or a byte stands where none belongs"));
-    }
-    Ok(())
-}
-
-/// A rebound name must not get through: only the three literal names of this machine, with our port.
-fn check_host(host: &str, port: u16) -> Result<(), Refusal> {
-    let ours = host.rsplit_once(':').is_some_and(|(name, number)| {
-        number.bytes().all(|digit| digit.is_ascii_digit())
-            && !number.starts_with('0')
-            && number.parse() == Ok(port)
-            && ["127.0.0.1", "localhost", "[::1]"].iter().any(|known| known.eq_ignore_ascii_case(name))
-    });
-    if ours {
-        return Ok(());
-    }
-    let text = format!("the Host must be 127.0.0.1:{port}, localhost:{port} or [::1]:{port}");
-    Err(Refusal::forbidden(text))
-}
-
-/// The path and query of a target, whose authority, if it has one, counts like a Host.
-fn path(target: &str, port: u16) -> Result<&str, Refusal> {
-    if target.starts_with('/') {
-        return Ok(target);
-    }
-    let rest = target.split_at_checked(7).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("http://"));
-    let Some((_, rest)) = rest else {
-        return Err(Refusal::malformed("the target is neither a path nor an http URL"));
-    };
-    let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    check_host(&rest[..at], port)?;
-    Ok(&rest[at..])
 }
 
 /// Browsers say where a request comes from; whatever comes from a page is refused.
@@ -286,33 +214,7 @@ fn offer(fields: &Fields<'_, '_>, route: Route) -> Offer {
     Offer::Malformed
 }
 
-/// The headers, by name.
-struct Fields<'a, 'b>(&'a [httparse::Header<'b>]);
-
-impl<'a> Fields<'a, '_> {
-    fn all(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
-        self.0.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
-    }
-
-    fn count(&self, name: &str) -> usize {
-        self.all(name).count()
-    }
-
-    fn text(&self, name: &str) -> Option<&'a str> {
-        self.all(name).next().and_then(|value| std::str::from_utf8(value).ok()).map(str::trim)
-    }
-
-    /// The value of a header that must not come twice.
-    fn one(&self, name: &str) -> Result<Option<&'a str>, Refusal> {
-        match self.count(name) {
-            0 => Ok(None),
-            1 => Ok(Some(self.text(name).unwrap_or(""))),
-            _ => Err(Refusal::malformed(format!("the header {name} comes twice"))),
-        }
-    }
-
-    fn owned(&self) -> Vec<(String, String)> {
-        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-        self.0.iter().map(|field| (field.name.to_owned(), text(field.value))).collect()
-    }
+fn owned(fields: &Fields<'_, '_>) -> Vec<(String, String)> {
+    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    fields.iter().map(|(name, value)| (name.to_owned(), text(value))).collect()
 }

@@ -12,8 +12,8 @@
 //! connection, so nothing that was sent behind it is ever taken for another request. No answer carries an
 //! `Access-Control-*` header; a request that a page may have caused is refused whatever else it says.
 //!
-//! Heads are read by `httparse` under rules of our own ([`judge`]). A larger HTTP library would read them again, by
-//! more lenient ones: what must be refused here (a length given twice, folded lines, a second request behind a refused
+//! Heads are read by the same code as the WebSocket door's ([`bridge_websocket::request`]), under further rules of
+//! our own ([`judge`]). A larger HTTP library would read them again, by more lenient ones: what must be refused here (a length given twice, folded lines, a second request behind a refused
 //! one) is just what such a library repairs or accepts.
 //!
 //! A host makes a [`Door`], spawns [`Door::run_timers`] once and [`Door::serve`] for every stream it accepts.
@@ -33,6 +33,7 @@ mod read;
 mod refusal;
 mod response;
 
+pub use chunks::Chunks;
 pub use door::{Door, Parts, Porter};
 pub use head::{Head, Length, Offer, Route, judge};
 pub use refusal::Refusal;

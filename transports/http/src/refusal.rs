@@ -1,6 +1,7 @@
 //! Why a request is turned away, as the answer says it.
 
 use crate::json::quoted;
+use bridge_websocket::request::Wrong;
 use std::fmt;
 
 /// An answer that closes the connection: whatever else was sent on it is not read.
@@ -54,6 +55,17 @@ impl Refusal {
     /// The answer's body.
     pub(crate) fn body(&self) -> String {
         format!(r#"{{"error":{{"code":"{}","message":{}}}}}"#, self.code, quoted(&self.text))
+    }
+}
+
+impl From<Wrong> for Refusal {
+    fn from(wrong: Wrong) -> Self {
+        let code = match wrong.status {
+            403 => "PERMISSION_DENIED",
+            431 => "TOO_LARGE",
+            _ => "INVALID_REQUEST",
+        };
+        Self::new(wrong.status, code, wrong.because)
     }
 }
 

@@ -1,7 +1,8 @@
 //! From an accepted stream to a served connection: read the head, judge it, answer, hand over.
 
 use crate::frames::Frames;
-use crate::head::{self, MAX_HEAD, Refusal, Upgrade};
+use crate::head::{self, Refusal, Upgrade};
+use crate::request::{self, MAX_HEAD};
 use crate::user::{self, User};
 use async_tungstenite::tungstenite::handshake::derive_accept_key;
 use bridge_core::{Door, Peer, Trust};
@@ -142,11 +143,11 @@ where
             };
         let from = have.saturating_sub(3);
         have += count;
-        if let Some(end) = head::end(&bytes[from..have]) {
+        if let Some(end) = request::end(&bytes[from..have]) {
             bytes.truncate(have);
             return Ok(if from + end > MAX_HEAD { Err(too_long()) } else { Ok(from + end) });
         }
-        if head::hopeless(&bytes[..have]) {
+        if request::hopeless(&bytes[..have]) {
             return Ok(Err(Refusal::new(400, "This is not an HTTP/1.1 request.")));
         }
         if have > MAX_HEAD {

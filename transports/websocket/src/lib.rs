@@ -18,6 +18,7 @@ mod frames;
 mod head;
 mod mask;
 pub mod proof;
+pub mod request;
 pub mod user;
 
 pub use accept::{Doorkeeper, Origin, accept};

@@ -52,6 +52,9 @@ fn an_origin_that_is_empty_or_doubled_is_refused() {
     assert_eq!(status(&request(&[("Origin", Some(""))])), 403);
     let doubled = request(&[]).replace("\r\n\r\n", "\r\nOrigin: a\r\nORIGIN: a\r\n\r\n");
     assert_eq!(status(&doubled), 403);
+    // Nothing is trimmed that a browser would have sent as part of it.
+    let spaced = request(&[("Origin", Some("chrome-extension://a\u{a0}"))]);
+    assert_eq!(judge(spaced.as_bytes(), 9225).unwrap().origin.as_deref(), Some("chrome-extension://a\u{a0}"));
 }
 
 #[test]
@@ -74,6 +77,9 @@ fn only_the_three_literal_hosts_pass() {
         "127.0.0.1:09225",
         "127.0.0.1:+9225",
         "::1:9225",
+        // A space of another script is no white space here.
+        "127.0.0.1:9225\u{a0}",
+        "\u{3000}localhost:9225",
         "",
     ] {
         assert_eq!(status(&request(&[("Host", Some(bad))])), 403, "{bad}");
