@@ -1,6 +1,6 @@
 //! MCP over HTTP on the real binary: both eras, sessions that nobody else can use, calls that end with their request.
 
-#![allow(clippy::unwrap_used)] // a test may stop at the first surprise
+#![allow(clippy::unwrap_used, clippy::panic)] // a test may stop at the first surprise
 
 mod support;
 
