@@ -110,8 +110,11 @@ impl Text {
 impl Settings {
     /// Settles all of it. `insecure` is whether `--insecure-compat` was on the command line.
     pub(crate) fn settle(flags: Given, places: &Places, insecure: bool) -> Outcome<Settings> {
-        let file = from_file(&places.config)?;
-        let env = from_environment()?;
+        Settings::judge(flags, from_environment()?, from_file(&places.config)?, places, insecure)
+    }
+
+    /// Judges what the three sources gave, the first of them first.
+    fn judge(flags: Given, env: Given, file: Given, places: &Places, insecure: bool) -> Outcome<Settings> {
         let pick = |name: &'static str, flag: Option<Text>, var: Option<Text>, key: Option<Text>| {
             let key = key.map(|k| Text::new(k.value, format!("`{name}` in {}", places.config.display())));
             flag.or(var).or(key)
@@ -162,11 +165,20 @@ fn from_file(path: &Path) -> Outcome<Given> {
     match std::fs::read_to_string(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Given::default()),
         Err(e) => Err(Trouble::usage(format!("cannot read {}: {e}", path.display()))),
-        Ok(text) => toml::from_str(&text).map_err(|e| {
-            let line = e.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
-            Trouble::usage(format!("{} line {line}: {}", path.display(), e.message().replace('\n', " ")))
-        }),
+        Ok(text) => parse(&text, path),
     }
+}
+
+fn parse(text: &str, path: &Path) -> Outcome<Given> {
+    toml::from_str(text).map_err(|e| {
+        let line = e.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        Trouble::usage(format!("{} line {line}: {}", path.display(), e.message().replace('\n', " ")))
+    })
+}
+
+/// What a configuration file of this content comes to; for the fuzz target.
+pub(crate) fn settled_from(text: &str, places: &Places) -> Outcome<Settings> {
+    Settings::judge(Given::default(), Given::default(), parse(text, &places.config)?, places, false)
 }
 
 fn from_environment() -> Outcome<Given> {

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags};
+use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
 use crate::places::our_uid;
@@ -48,6 +49,15 @@ pub(crate) fn read_private(path: &Path) -> Outcome<Option<Zeroizing<Vec<u8>>>> {
     let mut content = Zeroizing::new(Vec::with_capacity(found.len() as usize));
     file.read_to_end(&mut content).doing(format_args!("read {}", path.display()))?;
     Ok(Some(content))
+}
+
+/// Reads a file's content as a JSON object. A list is none, though a structure could be read from one: `[]` for a policy would
+/// allow everything.
+pub(crate) fn json_object<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
+    if content.trim_ascii_start().first() != Some(&b'{') {
+        return Err("not a JSON object".to_owned());
+    }
+    serde_json::from_slice(content).map_err(|e| e.to_string())
 }
 
 /// Writes a private file whole: beside it under a name of its own, to the disk, then in its place.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::files::{FolderLock, random, read_private, write_private};
+use crate::files::{FolderLock, json_object, random, read_private, write_private};
 use crate::places::private_folder;
 use crate::trouble::{Doing, Outcome, Trouble};
 
@@ -256,14 +256,19 @@ pub(crate) fn unix_now() -> u64 {
 fn read_root(folder: &Path) -> Outcome<Option<Key>> {
     let path = folder.join("root.key");
     let Some(content) = read_private(&path)? else { return Ok(None) };
-    match <[u8; 32]>::try_from(content.as_slice()) {
-        Ok(root) => Ok(Some(Zeroizing::new(root))),
-        Err(_) => Err(Trouble::usage(format!(
+    match root_in(&content) {
+        Some(root) => Ok(Some(root)),
+        None => Err(Trouble::usage(format!(
             "{} holds {} bytes instead of 32, so it is no key: start afresh with `bridged reset-pairing`",
             path.display(),
             content.len()
         ))),
     }
+}
+
+/// The root key in a file's content.
+pub(crate) fn root_in(content: &[u8]) -> Option<Key> {
+    <[u8; 32]>::try_from(content).ok().map(Zeroizing::new)
 }
 
 fn make_root(folder: &Path) -> Outcome<Key> {
@@ -276,7 +281,7 @@ fn read_book(folder: &Path) -> Outcome<(Book, Option<Stamp>)> {
     let path = folder.join("pairings.json");
     let stamp = stamp_of(folder);
     let Some(content) = read_private(&path)? else { return Ok((Book::default(), None)) };
-    let book = serde_json::from_slice(&content).map_err(|e| {
+    let book = json_object(&content).map_err(|e| {
         Trouble::usage(format!(
             "{} is damaged ({e}): start afresh with `bridged reset-pairing`",
             path.display()

@@ -17,6 +17,8 @@ mod doctor;
 mod door;
 mod extension;
 mod files;
+#[doc(hidden)]
+pub mod fuzz;
 mod install;
 mod keys;
 mod logging;

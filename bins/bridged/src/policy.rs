@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::background::said;
 use crate::client::{Client, Failure, Role};
-use crate::files::{FolderLock, read_private, write_private};
+use crate::files::{FolderLock, json_object, read_private, write_private};
 use crate::permit::{self, Window};
 use crate::places::{Places, private_folder};
 use crate::record;
@@ -62,7 +62,7 @@ impl Policy {
         let rules = match read_private(&path)? {
             None => Rules::default(),
             // A policy that cannot be read might have forbidden anything, so it is not passed over.
-            Some(content) => serde_json::from_slice(&content).map_err(|e| {
+            Some(content) => json_object(&content).map_err(|e| {
                 Trouble::usage(format!(
                     "{} is damaged ({e}): mend it, or remove it to allow everything again",
                     path.display()

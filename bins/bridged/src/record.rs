@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, OFlags};
 use serde::{Deserialize, Serialize};
 
+use crate::files::json_object;
 use crate::places::private_folder;
 use crate::trouble::{Doing, Outcome, Trouble};
 
@@ -120,7 +121,7 @@ fn path_of(state: &Path) -> PathBuf {
 }
 
 fn read(file: &File) -> Option<Record> {
-    let mut text = String::new();
-    file.take(64 << 10).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
+    let mut text = Vec::new();
+    file.take(64 << 10).read_to_end(&mut text).ok()?;
+    json_object(&text).ok()
 }
