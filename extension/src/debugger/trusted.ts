@@ -12,6 +12,7 @@ import { callPage } from '../tabs/page';
 import { debugging, type Send } from './attach';
 import { dialogOpen, type Dialog } from './dialogs';
 import { move, untilDialog, type Point } from './input';
+import { stayingMinimised } from './minimised';
 
 export interface Aimed {
   /** In the view of the tab. */
@@ -20,6 +21,8 @@ export interface Aimed {
   /** Where it was found, for the result. */
   found: { shadow?: true; frame?: string };
   leads: boolean;
+  /** The page asked for so many downloads. */
+  downloads?: number;
   doc: Doc;
   aim: number;
 }
@@ -30,7 +33,12 @@ const VERDICT_MS = 2000;
 
 /** Runs `work` with the debugger on the tab, as the only act on it: for input that waits for no element. */
 export function trusted<T>(call: Call, tabId: number, work: (send: Send) => Promise<T>): Promise<T> {
-  return debugging(call, tabId, (send) => withTabLock(call, tabId, () => work(send)));
+  return debugging(call, tabId, (send) => takingTurns(call, tabId, () => work(send)));
+}
+
+/** Runs `work` as the only act on the tab; `waited` tells it that another one came first. */
+export function takingTurns<T>(call: Call, tabId: number, work: (waited: boolean) => Promise<T>): Promise<T> {
+  return withTabLock(call, tabId, (waited) => stayingMinimised(tabId, () => work(waited)));
 }
 
 /** Finds the element, wherever in the tab it is, and waits until a person could act on it. */
@@ -88,7 +96,7 @@ type Turn = <T>(work: (waited: boolean) => Promise<T>) => Promise<T>;
  */
 export async function act(
   call: Call, tabId: number, params: ElementParams, how: AimArgs & { hover?: boolean }, modifiers: number, send: Send,
-  input: (aimed: Aimed) => Promise<unknown>, turn: Turn = (work) => withTabLock(call, tabId, work),
+  input: (aimed: Aimed) => Promise<unknown>, turn: Turn = (work) => takingTurns(call, tabId, work),
 ): Promise<Aimed & Happened> {
   const until = Date.now() + Math.min(params.timeout ?? DEFAULT_TIMEOUT_MS, remaining(call));
   const aimArgs: AimArgs = { press: how.press, stay: how.stay };
@@ -108,7 +116,9 @@ export async function act(
         if (dialog) return { ...aimed, dialog };
       }
       const seen = await verdict(call, aimed, true);
-      if (seen === 'gone' || (how.hover ? seen.over : seen.pressed)) return aimed;
+      if (seen === 'gone') return aimed;
+      const arrived = how.hover ? seen.over : seen.pressed;
+      if (arrived) return { ...aimed, leads: aimed.leads || seen.leads === true, downloads: seen.downloads };
       const why = seen.instead ? `${seen.instead} got in the way` : 'the page got none of it';
       return new BridgeError('ELEMENT_NOT_ACTIONABLE', `${how.hover ? 'the pointer' : 'the press'} did not arrive at the element: ${why}`, { maybe_executed: true });
     });

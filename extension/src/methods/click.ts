@@ -32,18 +32,18 @@ async function trustedClick(call: Call, tabId: number, params: ClickParams, effe
   const stay = button === 'left' && held === 0;
   const done = await debugging(call, tabId, (send) =>
     act(call, tabId, params, { press: true, stay }, held, send, ({ at }) => clickAt(send, at, { button, clickCount, modifiers: held })));
-  const seen = done.dialog ? {} : await effects.seen(done.leads);
+  const seen = done.dialog ? {} : await effects.seen(done.leads, done.downloads);
   return { clicked: done.element, ...done.found, tab_id: tabId, ...told(done.dialog), ...seen };
 }
 
 interface Place { tabId: number; documentId: string | undefined }
 
 /** Does what only the worker can do for a click, and puts the result together. */
-export async function afterClick<R extends Clicked>(call: Call, { tabId, documentId }: Place, { open, follow, code, leads, ...clicked }: R, effects: EffectsWatch, newTab: boolean) {
+export async function afterClick<R extends Clicked>(call: Call, { tabId, documentId }: Place, { open, follow, code, leads, downloads, ...clicked }: R, effects: EffectsWatch, newTab: boolean) {
   if (open !== undefined) return { ...clicked, tab_id: await openLink(call, open) };
   if (follow !== undefined) await chrome.tabs.update(tabId, { url: follow });
   if (code !== undefined && documentId !== undefined) await runCode(tabId, documentId, code);
-  const seen = await effects.seen(leads === true || follow !== undefined || newTab);
+  const seen = await effects.seen(leads === true || follow !== undefined || newTab, downloads);
   // Asked for a new tab, and the page opened one by itself: that is the one.
   const tab_id = newTab && seen.opened?.[0] ? seen.opened[0].tab_id : tabId;
   return { ...clicked, tab_id, ...seen };

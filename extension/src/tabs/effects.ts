@@ -1,5 +1,7 @@
-// What an act in a page leads to in the browser: a tab that the page opened, another page in this tab.
+// What an act in a page leads to in the browser: a tab that the page opened, another page in this tab, a download.
 import { remaining, type Call } from '../call';
+import type { Download } from '../generated/methods';
+import { notBegun, wasOne, watchDownloads } from './downloads';
 import { own } from './owners';
 
 export interface Effects {
@@ -7,20 +9,31 @@ export interface Effects {
   opened?: { tab_id: number; url: string }[];
   /** The address to which the tab is on its way, or where it is now. */
   navigated?: string;
+  /** What was downloaded; all of it where that is more than one. */
+  download?: Download;
+  downloads?: Download[];
 }
 
 /** Where a page is likely to be on its way, so long is waited for a sign of it. A tab that an act opens is announced before the act's own result. */
 const LIKELY_MS = 100;
 /** A page that is on its way is given this long to arrive, so that whoever acts next acts in it and not in the page that is being left. */
 const ARRIVING_MS = 5000;
+/** A download that the page asked for is given this long to begin: its server may be slow. */
+const BEGIN_MS = 5000;
+/** A further one, which Chrome most likely holds back, so long. */
+const MORE_MS = 1500;
+/** So many that did not begin are told of. */
+const MOST = 20;
+/** Where a page was on its way and none came, so long is looked for the download that it may have been. */
+const INSTEAD_MS = 300;
 /** What is kept of the deadline for the answer itself. */
 const ANSWER_MS = 300;
 /** A tab that a page opens a moment after the act still belongs to who acted. */
 const AFTERMATH_MS = 2000;
 
 export interface EffectsWatch {
-  /** What has come of it; where something is likely to come, looks for it a moment longer. */
-  seen(likely: boolean): Promise<Effects>;
+  /** What has come of it; where something is likely to come, or a download was asked for, looks for it a moment longer. */
+  seen(likely: boolean, downloads?: number): Promise<Effects>;
   stop(): void;
 }
 
@@ -31,27 +44,45 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
   let acted = false;
   /** A navigation has begun of which neither the new page nor the end has been seen. */
   let leaving = false;
+  /** Where the tab has been led to for certain: what it was only on its way to may have been a download, or nothing. */
+  let settled: string | undefined;
+  let instead = false;
+  let givenUp: string | undefined;
   let wake = () => {};
   const woken = (ms: number) => new Promise<void>((resolve) => { wake = resolve; setTimeout(resolve, ms); });
+  const downloads = watchDownloads(tabId, () => wake());
   const onCreated = (d: { sourceTabId: number; tabId: number; url: string }) => {
     if (d.sourceTabId !== tabId) return;
     opened.push({ tab_id: d.tabId, url: d.url });
+    downloads.went(d.url);
     void own(d.tabId, call.owner);
     wake();
   };
   const onNavigate = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
     if (d.tabId !== tabId || d.frameId !== 0 || d.documentLifecycle === 'prerender') return;
-    navigated = d.url;
-    leaving = false;
+    navigated = settled = d.url;
+    leaving = instead = false;
     wake();
   };
   const onBegun = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
-    onNavigate(d);
-    if (d.tabId === tabId && d.frameId === 0 && d.documentLifecycle !== 'prerender') leaving = true;
+    // Also where a frame goes, or a tab that the page opened: it may be a download.
+    if (d.tabId === tabId || opened.some((o) => o.tab_id === d.tabId)) downloads.went(d.url);
+    if (d.tabId !== tabId || d.frameId !== 0 || d.documentLifecycle === 'prerender') return;
+    givenUp = navigated;
+    navigated = d.url;
+    leaving = true;
+    instead = false;
+    wake();
   };
   /** No page came of it (a download, an empty answer, a refused connection): there is nothing more to wait for. */
-  const onEnded = (d: { tabId: number; frameId: number }) => {
+  const onEnded = (d: { tabId: number; frameId: number; url?: string; error?: string }) => {
     if (d.tabId !== tabId || d.frameId !== 0) return;
+    // One that gave way to another is not the one that is awaited.
+    if (leaving && d.url !== navigated && d.url === givenUp) return;
+    if (leaving && /ERR_ABORTED/.test(d.error ?? '')) {
+      navigated = settled;
+      instead = true;
+    }
     leaving = false;
     wake();
   };
@@ -67,20 +98,29 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
     nav.onBeforeNavigate.removeListener(onBegun);
     nav.onErrorOccurred.removeListener(onEnded);
     chrome.tabs.onRemoved.removeListener(onClosed);
+    downloads.stop();
     for (const event of moves) event.removeListener(onNavigate);
     if (acted) setTimeout(() => nav.onCreatedNavigationTarget.removeListener(onCreated), AFTERMATH_MS);
     else nav.onCreatedNavigationTarget.removeListener(onCreated);
   };
   return {
     stop,
-    async seen(likely) {
+    async seen(likely, asked = 0) {
       acted = true;
-      if (likely && !opened.length && navigated === undefined) {
-        await woken(LIKELY_MS);
-      }
-      const patience = Date.now() + Math.min(ARRIVING_MS, remaining(call) - ANSWER_MS);
-      while (leaving && !call.signal.aborted && Date.now() < patience) await woken(patience - Date.now());
-      return { ...(opened.length ? { opened } : {}), ...(navigated === undefined ? {} : { navigated }) };
+      const left = (most: number) => Date.now() + Math.min(most, remaining(call) - ANSWER_MS);
+      const until = async (end: number, holds: () => boolean) => { while (!holds() && !call.signal.aborted && Date.now() < end) await woken(end - Date.now()); };
+      if (asked) await until(left(wasOne(tabId) ? MORE_MS : BEGIN_MS), () => downloads.began() > 0 || leaving || navigated !== undefined);
+      if (asked > 1) await until(left(INSTEAD_MS), () => downloads.began() >= asked);
+      else if (likely && !opened.length && navigated === undefined && !instead && !downloads.began()) await woken(LIKELY_MS);
+      await until(left(ARRIVING_MS), () => !leaving);
+      if (instead) await until(left(INSTEAD_MS), () => downloads.began() > 0 || leaving || !instead);
+      const got = await downloads.outcome(call);
+      // A tab that was opened for a download goes away by itself.
+      if (got.length) for (const { tab_id } of [...opened]) if (!(await chrome.tabs.get(tab_id).catch(() => undefined))) opened.splice(opened.findIndex((o) => o.tab_id === tab_id), 1);
+      // An address that led to no page may have been a download that Chrome holds back.
+      const wanted = navigated === undefined ? Math.max(asked, Number(instead && wasOne(tabId))) : 0;
+      while (got.length < Math.min(wanted, MOST)) got.push(notBegun(tabId));
+      return { ...(opened.length ? { opened } : {}), ...(navigated === undefined ? {} : { navigated }), ...(got[0] ? { download: got[0] } : {}), ...(got.length > 1 ? { downloads: got } : {}) };
     },
   };
 }

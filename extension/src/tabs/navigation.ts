@@ -3,6 +3,8 @@
 import { remaining, type Call } from '../call';
 import { lettingGo } from '../debugger/leave';
 import { BridgeError } from '../errors';
+import type { Download } from '../generated/methods';
+import { watchDownloads } from './downloads';
 import { mayAsk } from './leaving';
 import { ownerOf } from './owners';
 import { callPage } from './page';
@@ -150,7 +152,7 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
   let failure: string | undefined;
   let aborted = false;
   let closed = false;
-  let download: string | undefined;
+  const downloads = watchDownloads(knownTab ?? -1, () => {});
   /** A page of this navigation was loaded, whatever it did next. */
   let arrived = false;
   const listeners = new Set<() => void>();
@@ -167,6 +169,7 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
 
   const onBefore = soon((d: Details) => {
     if (!mine(d)) return;
+    downloads.went(d.url);
     // A redirect by script or a second navigation: what was before no longer counts.
     begun = true;
     hops++;
@@ -195,7 +198,6 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
     changed();
   });
   const onRemoved = soon((id: number) => { if (id === tabId) { closed = true; changed(); } });
-  const onDownload = (item: chrome.downloads.DownloadItem) => { download = item.filename || item.finalUrl || item.url; };
 
   const nav = chrome.webNavigation;
   nav.onBeforeNavigate.addListener(onBefore);
@@ -206,7 +208,6 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
   nav.onHistoryStateUpdated.addListener(onSame);
   nav.onErrorOccurred.addListener(onError);
   chrome.tabs.onRemoved.addListener(onRemoved);
-  chrome.downloads?.onCreated.addListener(onDownload);
   const stop = () => {
     nav.onBeforeNavigate.removeListener(onBefore);
     nav.onCommitted.removeListener(onCommitted);
@@ -216,7 +217,7 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
     nav.onHistoryStateUpdated.removeListener(onSame);
     nav.onErrorOccurred.removeListener(onError);
     chrome.tabs.onRemoved.removeListener(onRemoved);
-    chrome.downloads?.onCreated.removeListener(onDownload);
+    downloads.stop();
   };
 
   function judge(until: WaitUntil): Outcome | undefined {
@@ -298,7 +299,7 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
           case 'stayed':
             // A page that arrived and then set off a download, say, has arrived.
             if (arrived) return report(call, tabId, true);
-            throw await stayedWhere(tabId, wanted, begun, download);
+            throw await stayedWhere(tabId, wanted, begun, (await downloads.outcome(call))[0]);
           case 'time-up':
             if (call.signal.aborted && call.deadline > Date.now()) throw new BridgeError('CANCELLED', 'cancelled');
             if (!committed && !arrived) throw new StillWaiting(`${shown(wanted)} did not answer in time; the tab is still waiting for it`);
@@ -340,13 +341,19 @@ interface Details { tabId: number; frameId: number; documentId?: string; documen
 
 const shown = (url: string | undefined) => (url === undefined ? 'the page' : (url.split(/[?#]/, 1)[0] ?? '').slice(0, 200));
 
-async function stayedWhere(tabId: number, wanted: string | undefined, begun: boolean, download: string | undefined): Promise<BridgeError> {
+async function stayedWhere(tabId: number, wanted: string | undefined, begun: boolean, download: Download | undefined): Promise<BridgeError> {
   const tab = await chrome.tabs.get(tabId).catch(() => undefined);
   if (!tab) return new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
   const at = `the tab is still at ${shown(tab.url)}`;
   if (!begun) return new BridgeError('PAGE_BLOCKED', `the page in tab ${tabId} does not let go: it asks whether it may be left (beforeunload), shows a dialog, or a script in it runs on; ${at}`);
-  if (download !== undefined) return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} is a download, not a page (${download.split(/[\\/]/).pop()}); ${at}`);
+  if (download !== undefined) return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} is a download, not a page (${stateOf(download)}); ${at}`);
   return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} led to no page (the server sent no content, or the navigation was stopped); ${at}`);
+}
+
+/** As a person would say it: where the file is, or why there is none. */
+function stateOf({ state, path, bytes, error }: Download): string {
+  if (state === 'interrupted') return `interrupted: ${error ?? 'unknown'}`;
+  return `${state === 'complete' ? 'complete' : 'under way'}: ${path ?? 'no name yet'}, ${bytes ?? 0} bytes`;
 }
 
 /** Where the tab is now, in the words of the page itself if it can be asked. */

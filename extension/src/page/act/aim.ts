@@ -9,6 +9,7 @@ import { PageError } from '../error';
 import { elementOf } from '../snapshot/refs';
 import { frameIndex } from './click';
 import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
+import { watchOnward, type Onward } from './onward';
 
 export interface AimArgs {
   /** Keep a press from what is not the element: if the page moved, nothing is pressed at all. */
@@ -28,7 +29,7 @@ export interface Aim {
 }
 
 /** What came of it. */
-export interface Verdict {
+export interface Verdict extends Onward {
   /** Whether a press arrived, at the element or (kept away from it) at something else; absent if none arrived. */
   pressed?: boolean;
   /** Whether the pointer was over the element when it last moved. */
@@ -45,6 +46,7 @@ interface Watch extends Verdict {
   /** The element that the target means by now, or an error that says why there is none. */
   meant(): Element | null;
   stop(): void;
+  onward: () => Onward;
 }
 const watches = new Map<number, Watch>();
 let counter = 0;
@@ -98,7 +100,9 @@ function watch(el: Element, { press = false, stay = false }: AimArgs, meant: () 
   const w: Watch = {
     el,
     meant,
+    onward: watchOnward(),
     stop() {
+      w.onward();
       clearTimeout(timer);
       watches.delete(id);
       for (const type of PRESSES) removeEventListener(type, onPress, options);
@@ -113,11 +117,12 @@ function watch(el: Element, { press = false, stay = false }: AimArgs, meant: () 
 export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
   const w = watches.get(aim);
   if (!w) return {};
+  const onward = end ? w.onward() : {};
   if (end) w.stop(); else w.armed = true;
   const { pressed, over, instead, at } = w;
   // The page's own listeners come after ours: only now is it known where their work has left the element.
   if (!end && at && over && !(w.el.isConnected && takes(w.el, at))) return { over: false, instead: outline(elementAt(at.x, at.y) ?? document.documentElement) };
-  return { pressed, over, instead };
+  return { pressed, over, instead, ...onward };
 }
 
 /**
@@ -129,6 +134,8 @@ export function aimPointOp({ aim, anew }: { aim: number; anew?: boolean }): Poin
   if (!w?.el.isConnected) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the page took the element away meanwhile');
   if (anew) {
     w.at = w.over = w.instead = undefined;
+    w.onward();
+    w.onward = watchOnward();
     if (w.meant() !== w.el) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the page has another element in its place');
   }
   const attempt = new Attempt();

@@ -6,6 +6,7 @@ import { elementAt, parentOf, shadowOf, within } from '../dom';
 import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
 import { blockedAtTop, inThisTab, leadsAway, linkOf, submitterOf } from './link';
+import { withOnward } from './onward';
 import { choose } from './options';
 import { click, contextMenu, doubleClick, moveOnto, NO_MODIFIERS, pressAndRelease, type Modifiers } from './pointer';
 
@@ -26,6 +27,8 @@ export interface Clicked {
   code?: string;
   /** A page may be on its way: the worker looks for a moment longer whether one comes. */
   leads?: true;
+  /** The click asked for so many downloads: the worker waits for them to begin. */
+  downloads?: number;
   note?: string;
 }
 
@@ -33,7 +36,7 @@ export function clickOp(args: ElementArgs & ClickParams, ctx: PageContext): Prom
   return onElement<Clicked>(args, ctx, {
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement && el.disabled ? 'it is disabled' : null),
-    act: (hit) => clickOn(hit, args, ctx),
+    act: (hit) => withOnward(() => clickOn(hit, args, ctx)),
   });
 }
 
@@ -123,7 +126,7 @@ export function clickAtOp(args: PointArgs, ctx: PageContext): Clicked | InFrame 
   }
   const el = interactive(at);
   const dress = <R extends object>(r: R) => (el.getRootNode() instanceof ShadowRoot ? { ...r, shadow: true as const } : r);
-  return dress(clickOn({ el, at: el, point: { x, y }, dress }, args, ctx));
+  return dress(withOnward(() => clickOn({ el, at: el, point: { x, y }, dress }, args, ctx)));
 }
 
 /** Which of the window's frames an element shows; -1 for one that is in a shadow tree. */
