@@ -1,11 +1,14 @@
 // fill_form: several fields of a form, one after the other, each as its own kind of field is filled.
 import type { Call, Handler } from '../call';
-import { BridgeError } from '../errors';
+import { BridgeError, PageLeft } from '../errors';
 import type { FillFormParams, FillFormResult } from '../generated/methods';
 import type { Checked } from '../page/act/check';
+import type { Stands } from '../page/act/kept';
 import type { Selected, SelectParams } from '../page/act/options';
 import type { Filled } from '../page/act/value';
-import { onElement } from '../tabs/element';
+import type { Doc } from '../tabs/document';
+import { onElement, ticking } from '../tabs/element';
+import { callPage } from '../tabs/page';
 import { resolveTab } from '../tabs/resolve';
 
 const MAX_FIELDS = 200;
@@ -16,27 +19,47 @@ export const handler: Handler<FillFormParams, FillFormResult> = async ({ fields,
   fields.forEach(check);
   const { id } = await resolveTab(params, call);
   const filled: FillFormResult['filled'] = [];
+  /** What is to be looked at once more, by document: which field, and the page's name for its look. */
+  const looks = new Map<string, { field: number; look: number }[]>();
   for (const [i, field] of fields.entries()) {
     try {
-      filled.push({ ...(await fill(call, id, field, timeout)) });
+      let documentId = '';
+      const { look, ...done } = await fill(call, id, field, timeout, (doc) => { documentId = doc.documentId; });
+      filled.push(done);
+      if (look !== undefined) looks.set(documentId, [...(looks.get(documentId) ?? []), { field: i, look }]);
     } catch (e) {
       throw atField(e, i, filled.length);
     }
   }
+  for (const [documentId, entries] of looks) await lookAgain(call, id, documentId, entries);
   return { filled, tab_id: id };
 };
+
+/** What the page does with its fields later shows in the end, for all of them at once; what became of a page that was left is not known. */
+async function lookAgain(call: Call, tabId: number, documentId: string, entries: { field: number; look: number }[]): Promise<void> {
+  let stands: Stands;
+  try {
+    stands = await ticking({ tabId, documentId }, () => callPage<Stands>(call, tabId, 'still', { looks: entries.map((e) => e.look) }, { documentId }));
+  } catch (e) {
+    if (e instanceof PageLeft || (e instanceof BridgeError && e.code === 'NAVIGATION_FAILED')) return;
+    throw e;
+  }
+  if (!stands.failed) return;
+  const { look, message } = stands.failed;
+  throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `fields[${entries.find((e) => e.look === look)?.field}]: ${message} (all fields were filled)`, { maybe_executed: true });
+}
 
 function check(field: Field, i: number): void {
   const given = (['value', 'checked', 'option'] as const).filter((name) => field[name] !== undefined);
   if (given.length !== 1) throw new BridgeError('INVALID_PARAMS', `invalid params: fields[${i}] needs one of value, checked and option${given.length ? `, not ${given.join(' and ')}` : ''}`);
 }
 
-function fill(call: Call, tabId: number, { target, value, checked, option }: Field, timeout: number | undefined) {
+function fill(call: Call, tabId: number, { target, value, checked, option }: Field, timeout: number | undefined, worked: (doc: Doc) => void): Promise<Filled | Checked | Selected> {
   const where = { target, timeout };
-  if (value !== undefined) return onElement<Filled>(call, tabId, 'set_value', where, { value: String(value) });
-  if (checked !== undefined) return onElement<Checked>(call, tabId, 'check', where, { checked });
+  if (value !== undefined) return onElement<Filled>(call, tabId, 'set_value', where, { value: String(value), later: true }, worked);
+  if (checked !== undefined) return onElement<Checked>(call, tabId, 'check', where, { checked, later: true }, worked);
   const wanted: SelectParams = typeof option === 'number' ? { index: option } : { any: option };
-  return onElement<Selected>(call, tabId, 'select', where, { option: wanted });
+  return onElement<Selected>(call, tabId, 'select', where, { option: wanted, later: true }, worked);
 }
 
 /** Which field it was, and that those before it are filled. */

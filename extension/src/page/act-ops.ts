@@ -3,6 +3,7 @@ import { aimedOp, aimOp, aimPointOp, framePointOp } from './act/aim';
 import { boxOp } from './act/box';
 import { checkOp } from './act/check';
 import { clickAtOp, clickOp } from './act/click';
+import { stillOp } from './act/kept';
 import { selectOp } from './act/options';
 import { pressHereOp, pressOp } from './act/press';
 import { readValueOp } from './act/read-value';
@@ -33,6 +34,7 @@ export const actOps: Record<string, PageOp> = {
   set_value: valueOp,
   read_value: readValueOp,
   probe: probeOp,
+  still: stillOp,
   snapshot: snapshotOp,
   frame_place: framePlaceOp,
   tick,

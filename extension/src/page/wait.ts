@@ -20,6 +20,19 @@ const observer = new MutationObserver(() => wake(false));
 const EVENTS = ['load', 'readystatechange', 'DOMContentLoaded', 'transitionend', 'animationend', 'toggle', 'scroll', 'resize', 'input', 'change', 'focusin'];
 const onEvent = () => wake(false);
 
+/** How many timers and frames this code has asked for: who counts the page's must leave them out. */
+export const own = { timers: 0, frames: 0 };
+
+export function later(f: () => void, ms: number): number {
+  own.timers++;
+  return window.setTimeout(f, ms);
+}
+
+export function frame(f: () => void): number {
+  own.frames++;
+  return requestAnimationFrame(f);
+}
+
 /** Keeps the wake-ups coming while `work` runs. */
 export async function watching<T>(work: () => Promise<T>): Promise<T> {
   if (users++ === 0) {
@@ -40,7 +53,7 @@ export async function watching<T>(work: () => Promise<T>): Promise<T> {
 export function change(signal: AbortSignal, gap: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const from = performance.now();
-    let due: ReturnType<typeof setTimeout> | undefined;
+    let due: number | undefined;
     const done = (): void => {
       clearTimeout(due);
       clearTimeout(fallback);
@@ -51,9 +64,9 @@ export function change(signal: AbortSignal, gap: number): Promise<void> {
     const onAbort = () => done();
     const waker = () => {
       const left = from + gap - performance.now();
-      if (left <= 0) done(); else due ??= setTimeout(done, left);
+      if (left <= 0) done(); else due ??= later(done, left);
     };
-    const fallback = setTimeout(done, Math.max(100, gap));
+    const fallback = later(done, Math.max(100, gap));
     wakers.add(waker);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) done();
@@ -72,10 +85,10 @@ export function drawn(signal: AbortSignal): Promise<void> {
     let ticks = 0;
     const waker = (isTick: boolean) => { if (isTick && ++ticks >= (document.hidden ? 1 : 10)) done(); };
     // A busy machine draws late; a page that is not drawn at all says that it is hidden.
-    const fallback = setTimeout(done, document.hidden ? 150 : 1000);
+    const fallback = later(done, document.hidden ? 150 : 1000);
     wakers.add(waker);
     signal.addEventListener('abort', done);
-    if (!document.hidden) requestAnimationFrame(() => requestAnimationFrame(() => void queued(1).then(done)));
+    if (!document.hidden) frame(() => frame(() => void queued(1).then(done)));
     if (signal.aborted) done();
   });
 }
@@ -91,17 +104,40 @@ export async function queued(times = 2): Promise<void> {
   }
 }
 
-/** A frame of the screen and a little: zero timers, and what is put off to the next frame, have run by then. */
-const LATER_MS = 20;
+/** Resolves with the next frame, or a little later where none comes. */
+export function framed(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => { clearTimeout(fallback); if (signal.aborted) reject(cancelled()); else resolve(); };
+    const fallback = later(done, FRAME_MS);
+    frame(() => void queued(1).then(done));
+  });
+}
+
+const FRAME_MS = 40;
 
 /**
- * Gives the page's short timers their turn: what a framework takes back, it often takes back in one. Not in a hidden tab, whose timers
- * run once a second: a wait that reaches them would cost every call more than it tells.
+ * Resolves after as many milliseconds by the page's own clock: all its timers that are due by then have run, for they come in
+ * order. In a hidden tab, whose timers run once a second, that is up to a second later; a page whose clock stands still is not waited for.
  */
-export async function afterTimers(): Promise<void> {
-  if (!document.hidden) await new Promise((resolve) => setTimeout(resolve, LATER_MS));
-  await queued(1);
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      wakers.delete(waker);
+      signal.removeEventListener('abort', done);
+      if (signal.aborted) reject(cancelled()); else resolve();
+    };
+    const end = performance.now() + ms + STOPPED_MS;
+    const waker = (isTick: boolean) => { if (isTick && performance.now() >= end) done(); };
+    const timer = later(done, ms);
+    wakers.add(waker);
+    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
+  });
 }
+
+/** How late a timer may be in a page whose clock runs. */
+const STOPPED_MS = 2500;
 
 const cancelled = () => new PageError('CANCELLED', 'cancelled');
 
@@ -111,7 +147,7 @@ const cancelled = () => new PageError('CANCELLED', 'cancelled');
 const STILL_MS = 200;
 const KEEP_MS = 30_000;
 let lastChange = 0;
-let stopKeeping: ReturnType<typeof setTimeout> | undefined;
+let stopKeeping: number | undefined;
 const stillness = new MutationObserver(() => { lastChange = Date.now(); });
 
 /** Starts or goes on observing; what an earlier call saw need not be waited for again. */
@@ -122,7 +158,7 @@ export function observeStillness(): void {
     addEventListener('load', () => { lastChange = Date.now(); }, { once: true });
   }
   clearTimeout(stopKeeping);
-  stopKeeping = setTimeout(() => { stillness.disconnect(); stopKeeping = undefined; }, KEEP_MS);
+  stopKeeping = later(() => { stillness.disconnect(); stopKeeping = undefined; }, KEEP_MS);
 }
 
 /** Loaded and still for a while; or it had its second (half the timeout, if that is less). */

@@ -1,17 +1,19 @@
 // check: a box is as it is asked to be, whatever it was; what the page made of it is read back.
 import type { PageContext } from '../context';
+import { mark } from '../aftermath';
 import { describe, outline, type ElementInfo } from '../describe';
 import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
-import { afterTimers, change, queued } from '../wait';
+import { change, queued } from '../wait';
+import { settle, type Later, type Settled } from './kept';
 import { click, moveOnto, NO_MODIFIERS, pressAndRelease } from './pointer';
 import { controlOf } from './resolve';
 
-export interface Checked { element: ElementInfo; checked: boolean; shadow?: true }
+export interface Checked extends Settled { element: ElementInfo; checked: boolean; shadow?: true }
 
 const BOX = 'input[type=checkbox], input[type=radio], [role=checkbox], [role=radio], [role=switch], [role=menuitemcheckbox], [role=menuitemradio], [aria-checked], button[aria-pressed]';
 
-export function checkOp(args: ElementArgs & { checked: boolean }, ctx: PageContext): Promise<Checked | Beyond> {
+export function checkOp(args: ElementArgs & Later & { checked: boolean }, ctx: PageContext): Promise<Checked | Beyond> {
   const { checked } = args;
   return onElement<Checked>(args, ctx, {
     needs: { hit: true },
@@ -21,14 +23,15 @@ export function checkOp(args: ElementArgs & { checked: boolean }, ctx: PageConte
       if (!checked && isRadio(el) && stateOf(el) === true) throw new PageError('INVALID_PARAMS', `a radio button cannot be unticked: choose another one of its group instead of ${outline(el)}`);
       return null;
     },
-    act: (hit) => setChecked(hit, checked, ctx),
+    act: (hit) => setChecked(hit, checked, ctx, args),
   });
 }
 
-async function setChecked({ el, point, dress, again }: Hit, wanted: boolean, ctx: PageContext): Promise<Checked> {
+async function setChecked({ el, point, dress, again }: Hit, wanted: boolean, ctx: PageContext, later: Later): Promise<Checked> {
   const element = describe(el);
   if (stateOf(el) === wanted) return { element, checked: wanted };
   ctx.acted(dress({ element, checked: wanted }));
+  const before = mark();
   let box = el;
   // A box that is in between (indeterminate) may take two clicks to one of its sides; never more than that, and never one too many.
   for (let clicks = stateOf(el) === null ? 2 : 1; clicks > 0 && stateOf(box) !== wanted; clicks--) {
@@ -38,15 +41,12 @@ async function setChecked({ el, point, dress, again }: Hit, wanted: boolean, ctx
     if (box.isConnected) click(box, point, press);
     box = await settled(box, wanted, again, ctx);
   }
-  let now = stateOf(box);
-  if (now === wanted) {
-    await afterTimers();
-    if (box.isConnected) now = stateOf(box);
-  }
-  if (now !== wanted) {
-    throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep it: ${outline(el)} was clicked to be ${wanted ? 'ticked' : 'unticked'}, but it is ${now === null ? 'in between' : now ? 'ticked' : 'unticked'}`, { maybe_executed: true });
-  }
-  return { element, checked: wanted };
+  const wrong = () => {
+    const now = stateOf(box);
+    return now === wanted ? null : new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep it: ${outline(el)} was clicked to be ${wanted ? 'ticked' : 'unticked'}, but it is ${now === null ? 'in between' : now ? 'ticked' : 'unticked'}`, { maybe_executed: true });
+  };
+  const kept = await settle(before, ctx, later, () => (box.isConnected ? wrong() : null));
+  return { element, checked: wanted, ...kept };
 }
 
 /** Ticked, not ticked, or (null) in between. */

@@ -1,12 +1,13 @@
 // Code editors (CodeMirror, Monaco, Ace) draw only the lines in view and take input through a field of their own. Their text is
 // replaced as a person would: select all by its shortcut, then paste.
 import type { PageContext } from '../context';
-import { cut, describe, outline } from '../describe';
+import { mark } from '../aftermath';
+import { describe } from '../describe';
 import { closestAcross } from '../dom';
 import type { Hit } from '../element';
-import { PageError } from '../error';
 import { change, queued } from '../wait';
-import { comparable, editableText, pasteText } from './editable';
+import { comparable, editableText, notTaken, pasteText } from './editable';
+import { settle, type Later } from './kept';
 import { keyEvent } from './keyboard';
 import { focus, NO_MODIFIERS } from './pointer';
 import type { Filled } from './value';
@@ -29,11 +30,12 @@ export function codeInput(el: Element): HTMLElement | null {
 /** Whether the element is that field itself. */
 export const isCodeEditor = (el: Element): boolean => codeInput(el) === el;
 
-export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, ctx: PageContext): Promise<Filled> {
+export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, ctx: PageContext, later: Later): Promise<Filled> {
   const text = value.replace(/\r\n?/g, '\n');
   const element = describe(el);
   const editor = closestAcross(el, CODE_EDITORS)!;
   ctx.acted(dress({ element, value: text }));
+  const before = mark();
   focus(el);
   await queued(2);
   const mac = /mac/i.test(navigator.platform);
@@ -51,13 +53,16 @@ export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, 
   const until = Math.min(Date.now() + 800, ctx.deadline);
   for (;;) {
     await queued(2);
-    if (shows(editor, text)) return { element, value: text };
+    if (shows(editor, text)) {
+      const settled = await settle(before, ctx, later, () => (!editor.isConnected || shows(editor, text) ? null : notTaken('keep', editor, text, shownText(editor))));
+      return { element, value: text, ...settled };
+    }
     if (Date.now() >= until) break;
     await change(ctx.signal, 10);
   }
   // Some draw only with the screen's frames, of which a tab in the background has none.
   if (taken && document.hidden) return { element, value: text, note: 'the editor took the text, but draws nothing while its tab is in the background: it could not be read back' };
-  throw new PageError('ELEMENT_NOT_ACTIONABLE', `the code editor ${outline(editor)} did not take the text; it shows ${JSON.stringify(cut(shownText(editor), 100))}`, { maybe_executed: true });
+  throw notTaken('take', editor, text, shownText(editor));
 }
 
 /** The lines that the editor has drawn. */

@@ -2,20 +2,23 @@
 // their DOM is overruled. So the text is put in by the browser's editing commands, which raise those events, and where an
 // editor does not take it that way, as a paste. Then it is read back.
 import type { PageContext } from '../context';
-import { cut, describe, outline } from '../describe';
+import { mark } from '../aftermath';
+import { describe, outline } from '../describe';
 import type { Hit } from '../element';
 import { PageError } from '../error';
 import { change, queued } from '../wait';
 import { closestAcross } from '../dom';
+import { settle, type Later } from './kept';
 import { keyEvent } from './keyboard';
 import { focus, NO_MODIFIERS } from './pointer';
-import type { Filled } from './value';
+import { bothShown, type Filled } from './value';
 
-export async function writeEditable(el: HTMLElement, value: string, { dress, again }: Hit, ctx: PageContext): Promise<Filled> {
+export async function writeEditable(el: HTMLElement, value: string, { dress, again }: Hit, ctx: PageContext, later: Later): Promise<Filled> {
   const text = value.replace(/\r\n?/g, '\n');
   const element = describe(el);
   ctx.acted(dress({ element, value: text }));
   const current = () => (el.isConnected ? el : (again() as HTMLElement | null)) ?? el;
+  const before = mark();
   const ways = waysFor(el, text);
   for (const way of ways) {
     const on = current();
@@ -24,10 +27,19 @@ export async function writeEditable(el: HTMLElement, value: string, { dress, aga
     if (!way(on, text)) continue;
     if (await holds(current, text, ctx)) {
       current().dispatchEvent(new Event('change', { bubbles: true }));
-      return { element, value: editableText(current()) };
+      const settled = await settle(before, ctx, later, () => {
+        const held = editableText(current());
+        return comparable(held) === comparable(text) ? null : notTaken('keep', el, text, held);
+      });
+      return { element, value: editableText(current()), ...settled };
     }
   }
-  throw new PageError('ELEMENT_NOT_ACTIONABLE', `the editor ${outline(el)} did not take the text: it was given ${JSON.stringify(cut(text, 100))} and now holds ${JSON.stringify(cut(editableText(current()), 100))}`, { maybe_executed: true });
+  throw notTaken('take', el, text, editableText(current()));
+}
+
+export function notTaken(verb: 'take' | 'keep', editor: Element, text: string, held: string): PageError {
+  const [given, holds] = bothShown(text, held);
+  return new PageError('ELEMENT_NOT_ACTIONABLE', `the editor ${outline(editor)} did not ${verb} the text: it was given ${given} and now holds ${holds}`, { maybe_executed: true });
 }
 
 type Way = (el: HTMLElement, text: string) => boolean;

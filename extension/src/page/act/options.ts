@@ -1,38 +1,40 @@
 // select_option: one option of a select, chosen as a person would, with what the page is told about it.
 import type { PageContext } from '../context';
+import { mark } from '../aftermath';
 import { cut, describe, outline, type ElementInfo } from '../describe';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { fold, normalise } from '../text';
-import { afterTimers, queued } from '../wait';
+import { settle, type Later, type Settled } from './kept';
 import { focus } from './pointer';
 import { controlOf } from './resolve';
 
 /** `any`: by its text, else by its value. */
 export interface SelectParams { value?: string; text?: string; index?: number; any?: string }
-export interface Selected { element: ElementInfo; value: string; text: string; selected?: string[]; shadow?: true }
+export interface Selected extends Settled { element: ElementInfo; value: string; text: string; selected?: string[]; shadow?: true }
 
-export function selectOp(args: ElementArgs & { option: SelectParams }, ctx: PageContext): Promise<Selected | Beyond> {
+export function selectOp(args: ElementArgs & Later & { option: SelectParams }, ctx: PageContext): Promise<Selected | Beyond> {
   const { option } = args;
   return onElement<Selected>(args, ctx, {
     needs: {},
     resolve: (el) => controlOf(el, 'select'),
     // Not a select now, not a select later; only one that is still being built is waited for.
     unfit: (el) => { if (!(el instanceof HTMLSelectElement)) { refuse(el); } return whyNot(el, option); },
-    async act({ el, dress }) {
+    async act({ el, dress, again }) {
       const select = el as HTMLSelectElement;
       const wanted = optionOf(select, option)!;
       ctx.acted(dress({ element: describe(select), value: wanted.value, text: textOf(wanted) }));
+      const before = mark();
       choose(select, wanted);
-      await queued();
-      await afterTimers();
-      const now = select.isConnected ? select : null;
-      if (now && !wanted.selected) {
-        const shown = select.selectedOptions[0];
-        throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the option ${quoted(textOf(wanted))}: ${shown ? `it shows ${quoted(textOf(shown))}` : 'nothing is selected'}`, { maybe_executed: true });
-      }
-      const result: Selected = { element: describe(select), value: wanted.value, text: textOf(wanted) };
-      if (select.multiple) result.selected = [...select.selectedOptions].map((o) => o.value);
+      const settled = await settle(before, ctx, args, () => {
+        const now = selectNow(select, again);
+        if (!now || isChosen(now, wanted)) return null;
+        const shown = now.selectedOptions[0];
+        return new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the option ${quoted(textOf(wanted))}: ${shown ? `it shows ${quoted(textOf(shown))}` : 'nothing is selected'}`, { maybe_executed: true });
+      });
+      const now = selectNow(select, again);
+      const result: Selected = { element: describe(select), value: wanted.value, text: textOf(wanted), ...settled };
+      if (select.multiple) result.selected = [...(now ?? select).selectedOptions].map((o) => o.value);
       return result;
     },
   });
@@ -47,6 +49,18 @@ export function choose(select: HTMLSelectElement, option: HTMLOptionElement): vo
   option.selected = true;
   select.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
   select.dispatchEvent(new Event('change', { bubbles: true }));
+}
+
+/** The select, or the one that the page has drawn in its place. */
+export function selectNow(select: HTMLSelectElement, again: () => Element | null): HTMLSelectElement | null {
+  const now = select.isConnected ? select : again();
+  return now instanceof HTMLSelectElement && now.name === select.name ? now : null;
+}
+
+/** Whether the option is chosen, also where the page has drawn its options anew. */
+export function isChosen(select: HTMLSelectElement, option: HTMLOptionElement): boolean {
+  if (option.isConnected && option.closest('select') === select) return option.selected;
+  return [...select.selectedOptions].some((o) => o.value === option.value && textOf(o) === textOf(option));
 }
 
 const textOf = (option: HTMLOptionElement) => normalise(option.text) || normalise(option.label);

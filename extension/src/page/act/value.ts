@@ -1,22 +1,23 @@
 // set_value and clear: what a field holds is replaced, the page is told as after typing, and the result is read back.
 import type { PageContext } from '../context';
+import { mark } from '../aftermath';
 import { cut, describe, outline, type ElementInfo } from '../describe';
 import { closestAcross } from '../dom';
 import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
-import { afterTimers, queued } from '../wait';
 import { CODE_EDITORS, codeInput, isCodeEditor, writeCode } from './code-editor';
 import { writeEditable } from './editable';
-import { choose } from './options';
+import { settle, type Later, type Settled } from './kept';
+import { choose, isChosen, selectNow } from './options';
 import { focus } from './pointer';
 import { controlOf, editingHost } from './resolve';
 
-export interface Filled { element: ElementInfo; value: string; shadow?: true; requested?: string; validation?: string; note?: string }
+export interface Filled extends Settled { element: ElementInfo; value: string; shadow?: true; validation?: string }
 
 const NOT_TEXT = '[type=checkbox], [type=radio], [type=hidden], [type=button], [type=submit], [type=reset], [type=image], [type=file]';
 const FIELD = `input:not(${NOT_TEXT}), textarea, select, [contenteditable=""], [contenteditable=true i], [contenteditable=plaintext-only i]`;
 
-export function valueOp(args: ElementArgs & { value: string }, ctx: PageContext): Promise<Filled | Beyond> {
+export function valueOp(args: ElementArgs & Later & { value: string }, ctx: PageContext): Promise<Filled | Beyond> {
   const { value } = args;
   return onElement<Filled>(args, ctx, {
     needs: { editable: true, seenBy: (el) => (isCodeEditor(el) ? closestAcross(el, CODE_EDITORS) : null) },
@@ -24,10 +25,10 @@ export function valueOp(args: ElementArgs & { value: string }, ctx: PageContext)
     unfit: (el) => { refuse(el, value); return null; },
     async act(hit) {
       const { el } = hit;
-      if (el instanceof HTMLSelectElement) return setSelect(el, value, hit, ctx);
-      if (isCodeEditor(el)) return writeCode(el as HTMLElement, value, hit, ctx);
-      if (el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement) return setField(el, value, hit, ctx);
-      return writeEditable(el as HTMLElement, value, hit, ctx);
+      if (el instanceof HTMLSelectElement) return setSelect(el, value, hit, ctx, args);
+      if (isCodeEditor(el)) return writeCode(el as HTMLElement, value, hit, ctx, args);
+      if (el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement) return setField(el, value, hit, ctx, args);
+      return writeEditable(el as HTMLElement, value, hit, ctx, args);
     },
   });
 }
@@ -80,10 +81,11 @@ function accepted(el: HTMLInputElement, value: string): string {
   throw new PageError('INVALID_PARAMS', `${outline(el)} takes ${FORMATS[el.type] ?? 'another form of value'}${limits}, not ${quoted(value, el)}`);
 }
 
-async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: string, { dress, again }: Hit, ctx: PageContext): Promise<Filled> {
+async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: string, { dress, again }: Hit, ctx: PageContext, later: Later): Promise<Filled> {
   const wanted = el instanceof HTMLInputElement ? accepted(el, value) : value.replace(/\r\n?/g, '\n');
   const element = describe(el);
   ctx.acted(dress({ element, value: wanted }));
+  const before = mark();
   focus(el);
   if (!el.isConnected) throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page replaced ${outline(el)} when it got the focus`, { maybe_executed: true });
   // The accessor of this world's prototype: what the page has put over it (React does) is not asked, and so notices the change.
@@ -91,44 +93,67 @@ async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: strin
   const text = wanted === '' ? { inputType: 'deleteContentBackward' } : { inputType: 'insertText', data: wanted };
   el.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, ...text }));
   el.dispatchEvent(new Event('change', { bubbles: true }));
-  await queued();
-  const now = el.isConnected ? el : again();
-  if (!(now instanceof HTMLInputElement || now instanceof HTMLTextAreaElement)) return { element, value: wanted };
-  let kept = now.value;
-  if (kept === wanted || sameBesidesForm(kept, wanted)) {
-    await afterTimers();
-    // One that has made room for another has done its part: what the other holds is not what was put in.
-    if (now.isConnected) kept = now.value;
-  }
-  const result: Filled = { element, value: kept };
-  if (kept !== wanted) {
-    if (!sameBesidesForm(kept, wanted)) {
-      throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the value: ${quoted(wanted, el)} was put in, ${outline(el)} now has ${quoted(kept, el)}`, { maybe_executed: true });
-    }
-    result.requested = value;
-  }
-  if (!now.validity.valid && now.validationMessage) result.validation = cut(now.validationMessage, 200);
+  const current = () => {
+    const now = el.isConnected ? el : again();
+    return (now instanceof HTMLInputElement || now instanceof HTMLTextAreaElement) && sameField(now, el) ? now : null;
+  };
+  const result: Filled = { element, value: wanted };
+  Object.assign(result, await settle(before, ctx, later, () => {
+    const now = current();
+    return now && now.value !== wanted ? notKept(wanted, now.value, now) : null;
+  }));
+  const now = current();
+  if (!now) result.note = GONE;
+  else if (!now.validity.valid && now.validationMessage) result.validation = cut(now.validationMessage, 200);
   return result;
 }
 
-/** A page may format what it is given (a phone number, capitals); the letters and digits must all be there. */
+/** Whether one is the other drawn anew. Else what the target now means is another field: what that holds is not what was put in. */
+function sameField(a: HTMLInputElement | HTMLTextAreaElement, b: Element): boolean {
+  return a === b || ['id', 'name', 'type'].every((name) => a.getAttribute(name) === b.getAttribute(name));
+}
+
+const GONE = 'the page has taken the field away: what became of the value could not be read back';
+
+/** The page has another value than the one that was put in: an error that shows both. */
+export function notKept(wanted: string, kept: string, el: Element): PageError {
+  const form = sameBesidesForm(kept, wanted) ? ' (the letters and digits are the same, their form is the page\'s)' : '';
+  const [asked, has] = isSecret(el) ? [quoted(wanted, el), quoted(kept, el)] : bothShown(wanted, kept);
+  return new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the value: ${asked} was put in, ${outline(el)} now has ${has}${form}`, { maybe_executed: true });
+}
+
+const SHOWN = 100;
+
+/** Both texts, and where they are long the part of each in which they begin to differ. */
+export function bothShown(a: string, b: string): [string, string] {
+  let same = 0;
+  while (same < a.length && same < b.length && a[same] === b[same]) same++;
+  const from = same < SHOWN - 20 ? 0 : same - 20;
+  const part = (s: string) => (from ? `…${JSON.stringify(cut(s.slice(from), SHOWN))} (${s.length} characters in all)` : JSON.stringify(cut(s, SHOWN)));
+  return [part(a), part(b)];
+}
+
+/** Whether a page has only put it into another form (a phone number, capitals): the letters and digits are all there. */
 function sameBesidesForm(a: string, b: string): boolean {
   const core = (s: string) => s.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   return core(b) !== '' && core(a) === core(b);
 }
 
-async function setSelect(el: HTMLSelectElement, value: string, { dress }: Hit, ctx: PageContext): Promise<Filled> {
+async function setSelect(el: HTMLSelectElement, value: string, { dress, again }: Hit, ctx: PageContext, later: Later): Promise<Filled> {
   const options = [...el.options];
   const option = options.find((o) => o.value === value) ?? options.find((o) => o.text.trim() === value.trim());
   if (!option) throw new PageError('INVALID_PARAMS', `${outline(el)} has no option ${quoted(value, el)}; it has ${options.slice(0, 10).map((o) => JSON.stringify(cut(o.text.trim(), 60))).join(', ')}`);
   if (option.disabled || (option.parentElement as HTMLOptGroupElement).disabled) throw new PageError('ELEMENT_NOT_ACTIONABLE', `the option ${quoted(value, el)} is disabled`);
   const element = describe(el);
   ctx.acted(dress({ element, value: option.value }));
+  const before = mark();
   choose(el, option);
-  await queued();
-  await afterTimers();
-  if (el.isConnected && !option.selected) throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the option ${quoted(value, el)}; ${outline(el)} now has ${quoted(el.value, el)}`, { maybe_executed: true });
-  return { element, value: option.value };
+  const settled = await settle(before, ctx, later, () => {
+    const now = selectNow(el, again);
+    if (!now || isChosen(now, option)) return null;
+    return new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep the option: ${quoted(value, el)} was chosen, ${outline(now)} now has ${quoted(now.value, now)}`, { maybe_executed: true });
+  });
+  return { element, value: option.value, ...settled };
 }
 
 /** A value in an error; never a password. */

@@ -1,0 +1,138 @@
+// What the page keeps, and what it takes back or changes: at once, in a timer, with a frame, in a tab in the background.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { start } from './harness/start.mjs';
+
+const LATE = [0, 15, 60, 150, 300, 450];
+const pages = {
+  // Each field takes back in a timer of its own what it was given; the last one puts it into capitals.
+  '/timers': `${LATE.map((ms) => `<input id="t${ms}" value="mine">`).join('')}<input id="up"><input id="cut"><input id="c" type="checkbox"><select id="s"><option>A</option><option>B</option></select><textarea id="a"></textarea><script>
+    for (const ms of ${JSON.stringify(LATE)}) { const el = document.querySelector('#t' + ms); el.addEventListener('input', () => setTimeout(() => { el.value = 'mine'; }, ms)); }
+    up.addEventListener('input', () => setTimeout(() => { up.value = up.value.toUpperCase(); }, 100)); cut.addEventListener('input', () => { cut.value = cut.value.slice(0, 3000); }); c.addEventListener('change', () => setTimeout(() => { c.checked = false; }, 120));
+    s.addEventListener('change', () => setTimeout(() => setTimeout(() => { s.value = 'A'; }, 50), 50)); a.addEventListener('change', () => requestIdleCallback(() => { a.value = ''; }));</script>`,
+  '/frames': `<input id="frame"><input id="loop" value="mine"><input id="twice"><script>const put = (el) => { el.value = 'mine'; };
+    frame.addEventListener('input', () => requestAnimationFrame(() => put(frame))); twice.addEventListener('input', () => requestAnimationFrame(() => requestAnimationFrame(() => put(twice))));
+    (function draw() { if (loop.value !== 'mine') put(loop); requestAnimationFrame(draw); })();</script>`,
+  '/turns': `<input id="promise"><input id="message"><script>promise.addEventListener('input', async () => { await 0; await 0; promise.value = 'mine'; });
+    const { port1, port2 } = new MessageChannel(); port1.onmessage = () => { message.value = 'mine'; }; message.addEventListener('change', () => port2.postMessage(0));</script>`,
+  // A framework whose state comes in a timer: it puts the old value back first.
+  '/state': `<input id="i"><script>let state = ''; i.addEventListener('input', () => { const v = i.value; i.value = state; setTimeout(() => { state = v; i.value = v; }, 30); });</script>`,
+  '/calm': '<input id="i"><script>i.addEventListener("input", () => { window.seen = i.value; });</script>',
+  '/redrawn': `<div id="root"><input id="i" name="n"></div><div id="once"><input id="gone"></div><script>i.addEventListener('input', () => setTimeout(() => { root.innerHTML = '<input id="i" name="n" value="old">'; }, 60));
+    gone.addEventListener('input', () => setTimeout(() => { once.innerHTML = 'thanks'; }, 60));</script>`,
+  '/options': `<select id="s"><option>A</option><option>B</option></select><select id="k"><option>A</option><option>B</option></select><script>s.addEventListener('change', () => setTimeout(() => { s.innerHTML = '<option>A</option><option>B</option>'; }, 60));
+    k.addEventListener('change', () => { const v = k.value; setTimeout(() => { k.innerHTML = '<option>A</option><option>B</option>'; k.value = v; }, 60); });</script>`,
+  '/editors': `<div id="e" contenteditable style="min-height:20px">mine</div><div id="up" contenteditable style="min-height:20px"></div><div class="CodeMirror"><div style="height:0;overflow:hidden"><textarea></textarea></div><div class="CodeMirror-code"></div></div><script>
+    const e_ = document.querySelector('#e'); const up = document.querySelector('#up'); e_.addEventListener('input', () => setTimeout(() => { e_.textContent = 'mine'; }, 200)); up.addEventListener('input', () => setTimeout(() => { up.textContent = up.textContent.toUpperCase(); }, 100));
+    const area = document.querySelector('textarea'); const code = document.querySelector('.CodeMirror-code'); const draw = (t) => { code.innerHTML = ''; for (const l of t.split('\\n')) { const p = document.createElement('pre'); p.className = 'CodeMirror-line'; p.textContent = l; code.append(p); } };
+    area.addEventListener('paste', (e) => { e.preventDefault(); draw(e.clipboardData.getData('text/plain')); setTimeout(() => draw('mine'), 150); });</script>`,
+  // Every field is saved in a timer; the third one is taken back with it, the country changes the town.
+  '/form': `${[0, 1, 2, 3, 4, 5, 6, 7].map((i) => `<input id="f${i}">`).join('')}<select id="country"><option>–</option><option>Norway</option></select><input id="town"><input id="box" type="checkbox"><script>
+    document.addEventListener('input', (e) => setTimeout(() => { e.target.dataset.saved = e.target.value; if (e.target.id === 'f2' && f2.value === 'refused') f2.value = ''; }, 250)); country.addEventListener('change', () => { town.value = 'Oslo'; });</script>`,
+  '/other': '<p>Other</p>',
+};
+
+let b;
+let tab;
+before(async () => { b = await start({ pages }); });
+after(() => b?.stop());
+const act = (method, id, more) => b.call(method, { tab_id: tab, target: { value: id }, ...more });
+/** Must be an error that shows what was asked for and what is there. */
+async function takenBack(method, id, more, ...shown) {
+  const answer = await act(method, id, more);
+  assert.equal(answer.success, false, `${id}: ${JSON.stringify(answer.result)}`);
+  assert.deepEqual([answer.code, answer.maybe_executed], ['ELEMENT_NOT_ACTIONABLE', true], answer.error);
+  for (const text of shown) assert.ok(answer.error.includes(text), `${id}: ${answer.error}`);
+}
+
+for (const background of [false, true]) {
+  const where = background ? ' in a tab in the background' : '';
+  const open = async (path) => {
+    tab = await b.open(path + (background ? '?behind' : ''));
+    if (background) await b.open('/other');
+  };
+
+  test(`a value that is taken back in a timer is an error with both values${where}`, async () => {
+    await open('/timers');
+    for (const ms of background ? [60, 450] : LATE) await takenBack('set_value', `#t${ms}`, { value: 'yours' }, '"yours"', '"mine"');
+    await takenBack('set_value', '#up', { value: 'abc' }, '"abc"', '"ABC"');
+    await takenBack('check', '#c', {}, 'unticked');
+    await takenBack('select_option', '#s', { value: 'B' }, '"B"', '"A"');
+    if (!background) await takenBack('set_value', '#a', { value: 'text' }, '"text"', '""');
+  });
+
+  test(`what comes by promises and messages is seen${where}`, async () => {
+    await open('/turns');
+    for (const id of ['#promise', '#message']) await takenBack('set_value', id, { value: 'yours' }, '"yours"', '"mine"');
+  });
+
+  test(`a state that comes late is waited for${where}`, async () => {
+    await open('/state');
+    const answer = await act('set_value', '#i', { value: 'kept' });
+    assert.equal(answer.result?.value, 'kept', answer.error);
+    assert.equal(await b.page(tab, 'document.querySelector("#i").value'), 'kept');
+  });
+
+  test(`editors that take their text back later${where}`, async () => {
+    await open('/editors');
+    await takenBack('set_value', '#e', { value: 'yours' }, '"yours"', '"mine"');
+    await takenBack('set_value', '#up', { value: 'abc' }, '"abc"', '"ABC"');
+    await takenBack('set_value', '.CodeMirror', { value: 'yours' }, '"yours"', '"mine"');
+  });
+}
+
+test('a value that is taken back with a frame, or by a page that draws its state with each', async () => {
+  tab = await b.open('/frames');
+  for (const id of ['#frame', '#twice', '#loop']) await takenBack('set_value', id, { value: 'yours' }, '"yours"', '"mine"');
+});
+
+test('a hidden page that waits for its next frame: the answer says that this was not seen', async () => {
+  tab = await b.open('/frames?hidden');
+  await b.open('/other');
+  assert.match((await act('set_value', '#frame', { value: 'yours' })).result.note, /until its tab is shown/);
+});
+
+test('a page that puts nothing off is not waited for', async () => {
+  tab = await b.open('/calm');
+  const times = [];
+  for (let i = 0; i < 9; i++) {
+    const from = performance.now();
+    assert.equal((await act('set_value', '#i', { value: `v${i}` })).result.value, `v${i}`);
+    times.push(performance.now() - from);
+  }
+  assert.ok(Math.min(...times) < 250, `${times.map(Math.round)}`);
+});
+
+test('a field that is drawn anew later, without its value, is an error; one that is gone is told', async () => {
+  tab = await b.open('/redrawn');
+  await takenBack('set_value', '#i', { value: 'yours' }, '"yours"', '"old"');
+  assert.match((await act('set_value', '#gone', { value: 'yours' })).result.note, /taken the field away/);
+});
+
+test('options that are drawn anew', async () => {
+  tab = await b.open('/options');
+  await takenBack('select_option', '#s', { value: 'B' }, '"B"', '"A"');
+  assert.equal((await act('select_option', '#k', { value: 'B' })).result?.value, 'B');
+});
+
+test('two long values that differ far behind are shown from where they differ', async () => {
+  tab = await b.open('/timers?long');
+  const long = 'x'.repeat(3000);
+  await takenBack('set_value', '#cut', { value: `${long}end` }, 'xxend" (3003 characters in all)', 'xx" (3000 characters in all)');
+});
+
+test('the fields of a form share the wait; one that is taken back, or that a later one changes, is named', async () => {
+  tab = await b.open('/form');
+  const many = (third) => [0, 1, 2, 3, 4, 5, 6, 7].map((i) => ({ selector: `#f${i}`, value: i === 2 ? third : `v${i}` }));
+  const from = performance.now();
+  const { filled } = await b.ok('fill_form', { tab_id: tab, fields: [...many('fine'), { selector: '#box', checked: true }, { selector: '#country', option: 'Norway' }] });
+  assert.ok(performance.now() - from < 3500, 'not half a second for each');
+  assert.equal(filled.length, 10);
+  assert.deepEqual(Object.keys(filled[0]), ['element', 'value']);
+  assert.equal(await b.page(tab, 'document.querySelector("#f2").dataset.saved'), 'fine');
+  const refused = await b.fails('fill_form', { tab_id: tab, fields: many('refused') });
+  assert.deepEqual([refused.code, refused.maybe_executed], ['ELEMENT_NOT_ACTIONABLE', true]);
+  assert.match(refused.error, /fields\[2\]: .*"refused" was put in, .* now has ""/);
+  const changed = await b.fails('fill_form', { tab_id: tab, fields: [{ selector: '#town', value: 'Bergen' }, { selector: '#country', option: '–' }, { selector: '#country', option: 'Norway' }] });
+  assert.match(changed.error, /fields\[0\]: .*"Bergen" was put in, .* now has "Oslo"/);
+});
