@@ -5,6 +5,8 @@ import { startConnection, tell } from './connection/connection';
 import { link, onLink } from './connection/link';
 import { watchDebugger } from './debugger/attach';
 import { watchWatchful } from './debugger/watchful';
+import { watchOverlay } from './overlay/settings';
+import { watchActing } from './person/acting';
 import { servePopup } from './popup/serve';
 import { pausedOnlyHere, policyReady, setPolicy } from './policy/policy';
 import { methodNames } from './dispatch';
@@ -22,6 +24,8 @@ watchPages();
 watchDebugger();
 watchWatchful();
 watchRefs();
+watchActing();
+watchOverlay();
 let acknowledged = link.ack;
 onLink(({ ack }) => {
   if (ack === acknowledged) return;

@@ -221,6 +221,9 @@ export function pingNow(): void {
   socket.send(`{"id":"${ping.id}","method":"ping"}`);
 }
 
+/** Since when a ping has been waiting for its answer, if one has. */
+export const unansweredSince = (): number | undefined => ping?.sentAt;
+
 /** A frame without answer that the extension sends by itself (`policy_set`, `event`). */
 export function tell(frame: object): boolean {
   return send(JSON.stringify(frame), generation);

@@ -145,6 +145,13 @@ function refused(tabId: number, thrown: unknown): BridgeError {
   return new BridgeError('UNSUPPORTED', `the debugger cannot be attached to tab ${tabId}: ${text}`);
 }
 
+/** Takes the debugger off every tab at once, whatever is under way with it. */
+export async function detachAll(why: string): Promise<void> {
+  const tabs = [...attachments.keys()];
+  for (const tabId of tabs) forget(tabId, why);
+  await Promise.all(tabs.map((tabId) => chrome.debugger.detach({ tabId }).catch(() => {})));
+}
+
 // ---- The user's word ----
 
 let cancelledAt: number | undefined;

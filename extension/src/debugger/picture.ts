@@ -1,6 +1,7 @@
 // Pictures by the debugger: of tabs behind others, in covered or minimised windows, of whole pages and of single elements.
 import { remaining, type Call } from '../call';
 import { BridgeError } from '../errors';
+import { withoutOverlay } from '../overlay/worker';
 import type { ElementInfo } from '../page/describe';
 import type { Box } from '../page/act/box';
 import type { Doc } from '../tabs/document';
@@ -75,7 +76,7 @@ async function capture(call: Call, tabId: number, send: Send, { format, quality 
       if ('captureBeyondViewport' in more) await layOutAnew(call, tabId, send).catch(() => {});
     }
   };
-  try { return await Promise.race([take(), late]); } finally { clearTimeout(timer); }
+  try { return await Promise.race([withoutOverlay(tabId, take), late]); } finally { clearTimeout(timer); }
 }
 
 /** The browser takes the scroll bars away for a large picture, and without this the page would go on as if there were none. */

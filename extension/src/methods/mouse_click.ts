@@ -3,6 +3,7 @@ import type { Handler } from '../call';
 import { checkPoint, clickAt, move, untilDialog } from '../debugger/input';
 import { told, trusted, viewOf } from '../debugger/trusted';
 import type { MouseClickParams, MouseClickResult } from '../generated/methods';
+import { showPoint } from '../overlay/worker';
 import { watchEffects } from '../tabs/effects';
 import { resolveTab } from '../tabs/resolve';
 
@@ -13,6 +14,7 @@ export const handler: Handler<MouseClickParams, MouseClickResult> = async ({ x, 
     const dialog = await trusted(call, id, async (send) => {
       checkPoint({ x, y }, await viewOf(call, id));
       call.acted();
+      showPoint(call, id, { x, y });
       return untilDialog(id, async () => {
         await move(send, { x, y });
         await clickAt(send, { x, y }, { button, clickCount: click_count, modifiers: 0 });

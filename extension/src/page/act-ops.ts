@@ -1,4 +1,5 @@
 // The operations that find and change elements.
+import { showPointOp } from '../overlay/draw';
 import { aimedOp, aimOp, aimPointOp, framePointOp } from './act/aim';
 import { boxOp } from './act/box';
 import { checkOp } from './act/check';
@@ -31,6 +32,7 @@ export const actOps: Record<string, PageOp> = {
   scroll: scrollElementOp,
   scroll_window: scrollWindowOp,
   select: selectOp,
+  show_point: showPointOp,
   set_value: valueOp,
   read_value: readValueOp,
   probe: probeOp,

@@ -1,4 +1,5 @@
 // The tree as it is rendered: shadow roots of both kinds, boxes, visibility, and what lies at a point.
+import { isOverlay } from '../overlay/host';
 import { parentOf } from './a11y/roles';
 import { childElementsOf } from './native';
 
@@ -11,7 +12,7 @@ const openOrClosed = (globalThis as { chrome?: { dom?: { openOrClosedShadowRoot?
 /** The shadow root that a page attached to the element, open or closed. */
 export function shadowOf(el: Element): ShadowRoot | null {
   if (el.shadowRoot) return el.shadowRoot;
-  if (!openOrClosed || !(el instanceof HTMLElement)) return null;
+  if (!openOrClosed || !(el instanceof HTMLElement) || isOverlay(el)) return null;
   const name = el.localName;
   if (!name.includes('-') && !HOSTS.has(name)) return null;
   try { return openOrClosed(el); } catch { return null; }

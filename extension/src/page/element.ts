@@ -1,4 +1,5 @@
 // The way every element method goes: find the element, wait until it is fit for the act, act, and say what was hit.
+import { aimedAt } from '../overlay/draw';
 import { Attempt, stateOf, type Needs, type Point } from './actionable';
 import type { PageContext } from './context';
 import { PageError } from './error';
@@ -66,8 +67,10 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
       if (look.is === 'ready' && !acting) {
         acting = true;
         try {
+          aimedAt(look.hit.el, plan.needs.hit ? look.hit.point : undefined);
           return look.hit.dress(await plan.act(look.hit));
         } finally {
+          aimedAt(undefined);
           acting = false;
         }
       }

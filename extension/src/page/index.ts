@@ -1,6 +1,8 @@
 // The bundle that runs inside pages, in the extension's isolated world: a registry of operations and the one entry point that
 // the worker calls through chrome.scripting.executeScript. Nothing of it is visible to the page's own scripts. What only reading needs
 // is a bundle of its own (reading.ts), put in on first need: it is more than half of the code, and every new page would pay for it.
+import { pointOut, setWish } from '../overlay/draw';
+import type { OverlayWish } from '../overlay/settings';
 import { actOps } from './act-ops';
 import { commonOps, parsed } from './common-ops';
 import type { PageContext, PageOp } from './context';
@@ -26,6 +28,8 @@ export interface RunContext {
   /** Work that the page gets to later than this (it was blocked) is refused: its caller has been answered already. */
   startBy: number;
   ready: 'document' | 'parsed';
+  /** What a person is to see of it. */
+  show?: OverlayWish;
 }
 
 export interface PageApi {
@@ -46,10 +50,11 @@ let lastBeat = 0;
 
 const running = new Map<string, AbortController>();
 
-async function run(op: string, args: unknown, { run, deadline, startBy, ready }: RunContext): Promise<Outcome> {
+async function run(op: string, args: unknown, { run, deadline, startBy, ready, show }: RunContext): Promise<Outcome> {
   if (!ops[op]) return { missing: 'reading.js' };
   if (Date.now() > startBy) return { error: { code: 'CANCELLED', message: 'the page got to the command only after its caller had been answered' } };
   lastBeat = Math.max(lastBeat, Date.now());
+  if (op !== 'tick') setWish(show);
   const controller = new AbortController();
   running.set(run, controller);
   const context: PageContext = {
@@ -63,6 +68,7 @@ async function run(op: string, args: unknown, { run, deadline, startBy, ready }:
       }
       // The worker may be gone or the extension reloaded; the act itself must not fail on that.
       try { chrome.runtime.sendMessage({ type: 'acted', run, report }).catch(() => {}); } catch { /* orphaned */ }
+      pointOut();
     },
   };
   try {

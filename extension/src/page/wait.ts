@@ -1,6 +1,7 @@
 // Waiting inside a page. A page in a background tab draws no frames and its timers run once a second, so nothing here rests on
 // them alone: changes of the document wake a wait at once, and the worker, whose timers are not slowed down, sends a tick
 // every tenth of a second while a wait is on.
+import { isPagesOwn } from '../overlay/host';
 import { PageError } from './error';
 
 const wakers = new Set<(tick: boolean) => void>();
@@ -148,7 +149,7 @@ const STILL_MS = 200;
 const KEEP_MS = 30_000;
 let lastChange = 0;
 let stopKeeping: number | undefined;
-const stillness = new MutationObserver(() => { lastChange = Date.now(); });
+const stillness = new MutationObserver((records) => { if (records.some(isPagesOwn)) lastChange = Date.now(); });
 
 /** Starts or goes on observing; what an earlier call saw need not be waited for again. */
 export function observeStillness(): void {
@@ -164,7 +165,7 @@ export function observeStillness(): void {
 /** Loaded and still for a while; or it had its second (half the timeout, if that is less). */
 export function hasSettled(from: number, timeout: number): boolean {
   const now = Date.now();
-  if (stillness.takeRecords().length) lastChange = now;
+  if (stillness.takeRecords().some(isPagesOwn)) lastChange = now;
   if (document.readyState === 'complete' && now - lastChange >= STILL_MS) return true;
   return now - from >= Math.min(1000, timeout / 2);
 }

@@ -1,18 +1,21 @@
-// The popup: is the daemon there, when did it last answer, which browser is this, and what to do if something is amiss.
+// The popup: is the daemon there, when did it last answer, who acts where, and the switches that are a person's alone.
+import { showActors } from './actors';
+import { el, set, text } from './page';
 import type { Ask, Reply, Status } from './status';
-
-const el = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
-const text = (key: string, ...values: string[]) => chrome.i18n.getMessage(key, values);
 
 const LOOK: Record<Status['state'], 'good' | 'warn' | 'bad' | 'idle'> = {
   up: 'good', dialing: 'idle', down: 'warn', unpaired: 'warn', refused: 'bad', replaced: 'warn', foreign: 'bad',
 };
+/** So long a daemon may take to give a sign of life before the popup says that it does not. */
+const SILENT_MS = 2500;
 
 document.documentElement.lang = chrome.i18n.getUILanguage();
 for (const node of document.querySelectorAll<HTMLElement>('[data-i18n]')) node.textContent = text(node.dataset.i18n ?? '');
 for (const node of document.querySelectorAll<HTMLElement>('[data-i18n-title]')) node.title = text(node.dataset.i18nTitle ?? '');
 
 let current: Status | undefined;
+/** How many calls "stop now" has ended, told until work goes on. */
+let stopped: number | undefined;
 
 async function ask(message: Ask): Promise<Reply | undefined> {
   const reply = await chrome.runtime.sendMessage<Ask, Reply | undefined>(message).catch(() => undefined);
@@ -22,10 +25,14 @@ async function ask(message: Ask): Promise<Reply | undefined> {
 
 function show(status: Status): void {
   current = status;
+  stopped = status.stopped ?? stopped;
   const paused = status.paused && status.state === 'up';
-  document.body.dataset.look = paused ? 'warn' : LOOK[status.state];
-  set('state', paused ? text('state_paused') : text(`state_${status.state}`, status.address ?? ''));
-  set('hint', paused ? text('hint_paused') : text(`hint_${status.state}`, status.detail ?? ''));
+  if (!status.paused) stopped = undefined;
+  const silent = status.state === 'up' && status.silentSince !== undefined && Date.now() - status.silentSince > SILENT_MS;
+  document.body.dataset.look = silent ? 'bad' : paused ? 'warn' : LOOK[status.state];
+  set('state', silent ? text('state_silent') : paused ? text('state_paused') : text(`state_${status.state}`, status.address ?? ''));
+  set('hint', silent ? text('hint_silent') : !paused ? text(`hint_${status.state}`, status.detail ?? '')
+    : stopped === undefined ? text('hint_paused') : text('hint_stopped', String(stopped)));
   set('daemon', [status.server, status.address].filter(Boolean).join(' · ') || '–');
   set('browser-id', status.browserId ?? '–');
   el<HTMLButtonElement>('browser-id').disabled = status.browserId === undefined;
@@ -33,12 +40,17 @@ function show(status: Status): void {
   set('pause', text(status.paused ? 'popup_resume' : 'popup_pause'));
   el('pause').setAttribute('aria-pressed', String(status.paused));
   const { evaluateUntil: until } = status;
-  set('evaluate', until === undefined ? text('popup_evaluate_off') : text('popup_evaluate_on', new Date(until).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })));
+  set('evaluate', until === undefined ? text('popup_off') : text('popup_evaluate_on', new Date(until).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })));
   el('evaluate').setAttribute('aria-checked', String(until !== undefined));
   el<HTMLButtonElement>('evaluate').disabled = status.state !== 'up';
+  for (const what of ['box', 'cursor'] as const) {
+    set(what, text(status.overlay[what] ? 'popup_on' : 'popup_off'));
+    el(what).setAttribute('aria-checked', String(status.overlay[what]));
+  }
   el('pair').hidden = status.state !== 'unpaired';
   el('scripts').hidden = status.userScripts;
   el('again').hidden = status.state === 'up';
+  showActors(status);
   showRoundTrip();
 }
 
@@ -47,14 +59,10 @@ function showRoundTrip(): void {
   set('round-trip', roundTrip ? text('popup_ago', String(Math.max(0, Math.round((Date.now() - roundTrip.at) / 1000))), String(roundTrip.ms)) : text('popup_never'));
 }
 
-/** Changes a text only if it differs, so that a screen reader does not read it out every second. */
-function set(id: string, value: string): void {
-  const node = el(id);
-  if (node.textContent !== value) node.textContent = value;
-}
-
+el('stop').addEventListener('click', () => void ask({ type: 'stop' }));
 el('pause').addEventListener('click', () => void ask({ type: 'pause', on: !current?.paused }));
 el('evaluate').addEventListener('click', () => void ask({ type: 'evaluate', on: current?.evaluateUntil === undefined }));
+for (const what of ['box', 'cursor'] as const) el(what).addEventListener('click', () => void ask({ type: 'overlay', what, on: !current?.overlay[what] }));
 el('again').addEventListener('click', () => void ask({ type: 'again' }));
 el('browser-id').addEventListener('click', () => void navigator.clipboard.writeText(current?.browserId ?? ''));
 el('open-switch').addEventListener('click', () => void chrome.tabs.create({ url: `chrome://extensions/?id=${chrome.runtime.id}` }));
@@ -64,6 +72,7 @@ el('pair').addEventListener('submit', (event) => {
     set('key-problem', reply && 'problem' in reply ? reply.problem : '');
   });
 });
+addEventListener('keydown', (event) => { if (event.key === 'Escape') window.close(); });
 
 void ask({ type: 'status' });
 setInterval(() => void ask({ type: 'status' }), 1000);

@@ -1,9 +1,13 @@
 // The worker's side of the popup.
-import { pingNow, redialNow, tell } from '../connection/connection';
+import { pingNow, redialNow, tell, unansweredSince } from '../connection/connection';
 import { link } from '../connection/link';
 import { parsePastedKey } from '../connection/pairing';
+import { overlayWish, setOverlay } from '../overlay/settings';
+import { allActing } from '../person/acting';
+import { calledAs, harmless } from '../person/names';
+import { stopAll } from '../person/stop';
 import { evaluateUntil, pauseHere, policy } from '../policy/policy';
-import type { Ask, Reply, Status } from './status';
+import type { Actor, Ask, Reply, Status } from './status';
 
 /** To be called at the top level of the worker. */
 export function servePopup(): void {
@@ -23,11 +27,17 @@ async function answer(ask: Ask | null): Promise<Reply> {
       redialNow();
       break;
     case 'pause':
-      await pauseHere(ask.on);
-      tell({ type: 'policy_set', policy: { paused: ask.on } });
+      await pause(ask.on);
       break;
+    case 'stop':
+      // First the pause, so that nothing new begins while the old is ended.
+      await pause(true);
+      return { ...(await status()), stopped: await stopAll() };
     case 'evaluate':
       tell({ type: 'policy_set', policy: { evaluate: ask.on } });
+      break;
+    case 'overlay':
+      if (ask.what === 'box' || ask.what === 'cursor') await setOverlay({ [ask.what]: ask.on === true });
       break;
     case 'pair':
       if (!parsePastedKey(ask.key)) return { problem: chrome.i18n.getMessage('popup_key_problem') };
@@ -40,14 +50,33 @@ async function answer(ask: Ask | null): Promise<Reply> {
   return status();
 }
 
-function status(): Status {
+async function pause(on: boolean): Promise<void> {
+  await pauseHere(on);
+  tell({ type: 'policy_set', policy: { paused: on } });
+}
+
+async function status(): Promise<Status> {
   const { state, detail, address, browserId, ack, roundTrip } = link;
+  const all = allActing();
   return {
     state, detail, address, browserId, roundTrip,
+    silentSince: unansweredSince(),
     server: state === 'up' ? `${ack?.server?.name ?? ''} ${ack?.server?.version ?? ''}`.trim() : undefined,
     paused: policy.paused,
     evaluateUntil: evaluateUntil(),
     userScripts: typeof (chrome as { userScripts?: unknown }).userScripts === 'object',
     version: __VERSION__,
+    acting: await Promise.all(all.slice(0, SHOWN).map(actor)),
+    more: Math.max(0, all.length - SHOWN),
+    overlay: overlayWish(),
   };
+}
+
+/** More rows than this nobody reads. */
+const SHOWN = 20;
+
+async function actor({ owner, class: kind, tabId, method, since, last, running }: ReturnType<typeof allActing>[number]): Promise<Actor> {
+  const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+  const title = harmless(tab?.title ?? '', 80) || harmless(tab?.url ?? '', 80) || `${tabId}`;
+  return { name: calledAs(owner), agent: kind === 'agent', tabId, title, method, since, last, running: running > 0 };
 }

@@ -1,12 +1,27 @@
 // What the popup and the worker say to each other.
 import type { LinkState } from '../connection/link';
+import type { OverlayWish } from '../overlay/settings';
 
 export type Ask =
   | { type: 'status' }
   | { type: 'again' }
   | { type: 'pause'; on: boolean }
   | { type: 'evaluate'; on: boolean }
+  | { type: 'overlay'; what: keyof OverlayWish; on: boolean }
+  | { type: 'stop' }
   | { type: 'pair'; key: string };
+
+/** One client in one tab. Name and title are others' words, made harmless: to be shown as text. */
+export interface Actor {
+  name: string;
+  agent: boolean;
+  tabId: number;
+  title: string;
+  method: string;
+  since: number;
+  last: number;
+  running: boolean;
+}
 
 export interface Status {
   state: LinkState;
@@ -15,11 +30,19 @@ export interface Status {
   browserId?: string | undefined;
   server?: string | undefined;
   roundTrip?: { at: number; ms: number } | undefined;
+  /** Since when a sign of life has been waited for in vain. */
+  silentSince?: number | undefined;
   paused: boolean;
   /** Undefined while code may not run in pages. */
   evaluateUntil?: number | undefined;
   userScripts: boolean;
   version: string;
+  acting: Actor[];
+  /** How many clients in how many tabs there are beyond those. */
+  more: number;
+  overlay: OverlayWish;
+  /** How many calls the user has just stopped. */
+  stopped?: number;
 }
 
 export type Reply = Status | { problem: string };

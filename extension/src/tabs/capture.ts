@@ -3,6 +3,7 @@
 import { remaining, type Call } from '../call';
 import { pictureOfView, type Shot } from '../debugger/picture';
 import { BridgeError } from '../errors';
+import { withoutOverlay } from '../overlay/worker';
 
 const CAPTURE_MS = 2000;
 /** Two captures a second are allowed; failed ones count too. */
@@ -14,7 +15,7 @@ const turns = new Map<number, Promise<unknown>>();
 /** The visible part of a tab as a data URL. The tab is shown in its window; the window is not raised. */
 export async function capture(call: Call, tabId: number, windowId: number, shot: Shot): Promise<string> {
   const before = turns.get(windowId) ?? Promise.resolve();
-  const mine = before.catch(() => {}).then(() => takeTurn(call, tabId, windowId, shot));
+  const mine = before.catch(() => {}).then(() => withoutOverlay(tabId, () => takeTurn(call, tabId, windowId, shot)));
   turns.set(windowId, mine);
   try {
     return await mine;

@@ -1,6 +1,7 @@
 // Opens tabs on behalf of a client: in its own window if it is an agent, else where the person is; and records whose they are.
 import type { Call } from '../call';
 import { BridgeError } from '../errors';
+import { working } from '../person/acting';
 import { agentWindows, own, setWindow, windowOf } from './owners';
 import { hasOwnWindow, type LiveTab } from './resolve';
 
@@ -12,6 +13,7 @@ export async function openTab(call: Call, options: { active?: boolean; url?: str
   const tab = hasOwnWindow(call) ? await inOwnWindow(call, options) : await beside(options);
   if (tab?.id === undefined) throw new BridgeError('INTERNAL_ERROR', 'Chrome opened no tab');
   await own(tab.id, call.owner);
+  working(call, tab.id);
   return { ...tab, id: tab.id };
 }
 

@@ -1,6 +1,7 @@
 // callPage: runs one operation of the page bundle in a tab's document and brings back its result, or an error that says why not.
 import type { Call } from '../call';
 import { BridgeError, PageLeft, type ErrorCode } from '../errors';
+import { overlayTold } from '../overlay/settings';
 import type { Bundle, Outcome, PageApi, RunContext } from '../page/index';
 import { findDocument, type Doc, type Where } from './document';
 import { documentGone, guard, startBy } from './guard';
@@ -38,7 +39,7 @@ type Invoked = Outcome | null | undefined;
 
 function runIn<T>(call: Call, doc: Doc, op: string, args: unknown, ready: 'document' | 'parsed'): Promise<T> {
   return guard<T>(call, doc, async (run) => {
-    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready };
+    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready, ...overlayTold() };
     if (!seen.has(doc.documentId)) await put(doc, 'page.js');
     let outcome = await invoke(doc, op, args, context);
     for (let i = 0; i < 2 && outcome && 'missing' in outcome; i++) {

@@ -1,6 +1,7 @@
 // Which tab a call means: the one it names, else the default of protocol.md §5.
 import type { Call } from '../call';
 import { BridgeError } from '../errors';
+import { working } from '../person/acting';
 import { agentWindows, ownerOf, windowOf } from './owners';
 
 export interface TabParams { tab_id?: number }
@@ -12,6 +13,12 @@ export type LiveTab = chrome.tabs.Tab & { id: number };
 export const hasOwnWindow = (call: Pick<Call, 'class' | 'owner'>): boolean => call.class === 'agent' || call.owner.startsWith('mcp-');
 
 export async function resolveTab(params: TabParams, call: Call): Promise<LiveTab> {
+  const tab = await tabMeant(params, call);
+  working(call, tab.id);
+  return tab;
+}
+
+async function tabMeant(params: TabParams, call: Call): Promise<LiveTab> {
   if (params.tab_id !== undefined) return namedTab(params.tab_id, call);
   if (hasOwnWindow(call)) {
     const tab = await ownActiveTab(call.owner);

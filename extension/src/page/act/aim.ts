@@ -1,5 +1,6 @@
 // Aiming for trusted input: the browser's own events go to a point, not to an element. So the page finds the element, waits until it
 // can take the act, says where it is, and watches that what arrives there really arrives at this element.
+import { pointOut } from '../../overlay/draw';
 import { stateOf, Attempt, takes, type Point } from '../actionable';
 import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
@@ -61,6 +62,7 @@ export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Ai
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement ? 'it is an option of a list that the browser draws: use select_option' : null),
     act: ({ el, at, point, again }) => {
+      pointOut();
       const link = linkOf(at);
       const leads = (link && leadsAway(link.href)) || submitterOf(at) ? { leads: true as const } : {};
       return { aim: watch(el, args, () => (args.target.by === 'ref' ? elementOf(args.target.value) : again())), point, element: describe(el), ...leads };

@@ -1,4 +1,5 @@
 // click and click_at: one click, exactly once, on the right element.
+import { aimedAt } from '../../overlay/draw';
 import { standIn } from '../actionable';
 import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
@@ -125,6 +126,7 @@ export function clickAtOp(args: PointArgs, ctx: PageContext): Clicked | InFrame 
     if (index >= 0 && inner.x >= 0 && inner.y >= 0) return { inFrame: { index, ...inner, outline: outline(frame) } };
   }
   const el = interactive(at);
+  aimedAt(el, { x, y });
   const dress = <R extends object>(r: R) => (el.getRootNode() instanceof ShadowRoot ? { ...r, shadow: true as const } : r);
   return dress(withOnward(() => clickOn({ el, at: el, point: { x, y }, dress }, args, ctx)));
 }

@@ -1,5 +1,6 @@
 // press_key: the events of one key press. Untrusted events have no effect by themselves, so the effects that people and pages
 // count on follow here, unless the page prevented them.
+import { aimedAt } from '../../overlay/draw';
 import type { PageContext } from '../context';
 import { describe, type ElementInfo } from '../describe';
 import { focused } from '../dom';
@@ -51,6 +52,7 @@ export function pressHereOp(args: KeyArgs, ctx: PageContext): Pressed | FocusInF
     if (index >= 0) return { focusInFrame: { index } };
   }
   const element = describe(el);
+  aimedAt(el);
   const shadow = el.getRootNode() instanceof ShadowRoot ? { shadow: true as const } : {};
   ctx.acted({ key: args.key, modifiers: args.modifiers, element, ...shadow });
   return { ...press(el, args, element), ...shadow };

@@ -2,6 +2,7 @@
 //
 // Every way of looking ranks what it finds (an exact text before one that contains it); only the best rank that is there
 // counts, so that `index` counts among equals. Ranks from LENIENT on go beyond what protocol v1 would have found.
+import { isOverlay } from '../../overlay/host';
 import { shadowRoots } from '../dom';
 import { elementOf } from '../snapshot/refs';
 import { byLabel } from './label';
@@ -68,7 +69,7 @@ export function firstOf(...lists: { rank: number; of: () => Element[] }[]): Matc
   return NOTHING;
 }
 
-const exactly = (elements: Element[]): Matches => ({ elements, rank: 0 });
+const exactly = (elements: Element[]): Matches => ({ elements: elements.filter((el) => !isOverlay(el)), rank: 0 });
 
 function byCss(root: Root, value: string): Element[] {
   try {
