@@ -50,14 +50,14 @@ test('every kind of field', async () => {
     assert.equal((await set(id, value)).value, value, id);
     assert.equal((await get(id)).value, value, id);
   }
-  assert.equal((await set('color', '#ABCDEF')).value, '#abcdef');
+  for (const [given, kept] of [['#ABCDEF', '#abcdef'], ['#FFF', '#ffffff'], ['rebeccapurple', '#663399']]) assert.equal((await set('color', given)).value, kept);
   assert.equal((await set('sel', 'Beta')).value, 'b');
   assert.equal((await set('lab', 'nick')).element.id, 'nick');
 });
 
 test('a value that the field does not take is refused before anything is changed', async () => {
   tab = await b.open('/fields?refused');
-  for (const [id, value, why] of [['date', '9.3.2027', /takes a date as 2027-03-09/], ['num', 'many', /takes a number/], ['range', '33', /from 0 to 50 in steps of 5/], ['color', 'red', /takes a colour/], ['time', '25:00', /takes a time/],
+  for (const [id, value, why] of [['date', '9.3.2027', /takes a date as 2027-03-09/], ['num', 'many', /takes a number/], ['range', '33', /from 0 to 50 in steps of 5/], ['color', 'reddish', /takes a colour/], ['color', 'rgb(0 0 0 / 50%)', /takes a colour/], ['time', '25:00', /takes a time/],
     ['max', '123456', /6 characters, but .* no more than 5/], ['text', 'a\nb', /takes one line/], ['cb', 'on', /use check/], ['file', 'x', /use upload/], ['sub', 'x', /use click/], ['div', 'x', /takes no value/], ['sel', 'Gamma', /it has "Alpha", "Beta"/]]) {
     const { code, error } = await refused(id, value);
     assert.equal(code, 'INVALID_PARAMS', `${id}: ${error}`);

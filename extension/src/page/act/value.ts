@@ -61,7 +61,8 @@ const FORMATS: Record<string, string> = {
 };
 
 /** The value as the browser keeps it in a field of this kind; throws if it would drop or bend it. */
-function accepted(el: HTMLInputElement, value: string): string {
+function accepted(el: HTMLInputElement, given: string): string {
+  const value = el.type === 'color' ? (colour(given) ?? given) : given;
   const probe = document.createElement('input');
   for (const name of ['type', 'min', 'max', 'step', 'multiple']) {
     const set = el.getAttribute(name);
@@ -73,12 +74,22 @@ function accepted(el: HTMLInputElement, value: string): string {
     if (kept !== '' ) throw new PageError('INVALID_PARAMS', `${outline(el)} cannot be empty: it takes ${FORMATS[el.type] ?? 'a value'}`);
     return kept;
   }
-  const same = kept === value || (FORMATS[el.type] !== undefined && kept !== '' && (el.type === 'color' ? kept === value.trim().toLowerCase() : el.type === 'range' || el.type === 'number' ? Number(kept) === Number(value) : true)) ||
+  const same = kept === value || (FORMATS[el.type] !== undefined && kept !== '' && (el.type === 'color' ? kept === value : el.type === 'range' || el.type === 'number' ? Number(kept) === Number(value) : true)) ||
     ((el.type === 'email' || el.type === 'url') && kept.replace(/\s/g, '') === value.replace(/\s/g, ''));
   if (same) return kept;
   if (FORMATS[el.type] === undefined && /[\r\n]/.test(value)) throw new PageError('INVALID_PARAMS', `${outline(el)} takes one line; the value has line breaks`);
   const limits = el.type === 'range' ? ` from ${el.min || 0} to ${el.max || 100}${el.step && el.step !== 'any' ? ` in steps of ${el.step}` : ''}` : '';
   throw new PageError('INVALID_PARAMS', `${outline(el)} takes ${FORMATS[el.type] ?? 'another form of value'}${limits}, not ${quoted(value, el)}`);
+}
+
+/** A colour however CSS writes it (`#FFF`, `red`) as a colour field keeps it; nothing for what is none, or is not opaque. */
+function colour(value: string): string | undefined {
+  const context = new OffscreenCanvas(1, 1).getContext('2d');
+  if (!context) return undefined;
+  // What is no colour leaves the style as it was.
+  const read = (before: string) => { context.fillStyle = before; context.fillStyle = value.trim(); return context.fillStyle; };
+  const [one, other] = [read('#000000'), read('#ffffff')];
+  return one === other && /^#[0-9a-f]{6}$/.test(one) ? one : undefined;
 }
 
 async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: string, { dress, again }: Hit, ctx: PageContext, later: Later): Promise<Filled> {
