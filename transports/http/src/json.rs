@@ -5,6 +5,25 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// The deepest that a body may nest, as the hub has it for every frame.
+const DEEPEST: usize = 128;
+
+/// Whether lists and objects nest deeper than anybody needs. What is skipped unread is looked at, too.
+pub(crate) fn too_deep(text: &[u8]) -> bool {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    text.iter().any(|byte| {
+        match (byte, in_text) {
+            _ if escaped => escaped = false,
+            (b'\\', true) => escaped = true,
+            (b'"', _) => in_text = !in_text,
+            (b'[' | b'{', false) => depth += 1,
+            (b']' | b'}', false) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEEPEST
+    })
+}
+
 /// Halves of surrogate pairs that stand alone become U+FFFD. Pages have such text (an emoji cut in two), JavaScript
 /// writes it as an escape, and a parser that keeps strings in UTF-8 can only refuse it.
 pub(crate) fn mend(text: &mut [u8]) {
@@ -29,6 +48,15 @@ pub(crate) fn mend(text: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn depth_is_counted_outside_of_strings_only() {
+        let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        assert!(!super::too_deep(nested(128).as_bytes()));
+        assert!(super::too_deep(nested(129).as_bytes()));
+        assert!(!super::too_deep(format!(r#"["\\\"{}"]"#, nested(200)).as_bytes()));
+        assert!(!super::too_deep("[],".repeat(200).as_bytes()));
+    }
+
     #[test]
     fn lone_halves_are_mended_and_pairs_are_left() {
         let mut text = br#"{"a":"\ud83d\ude00 \ud83d \udc00 \\ud800 \n"}"#.to_vec();

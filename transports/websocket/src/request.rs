@@ -65,6 +65,10 @@ impl<'a, 'b> Request<'a, 'b> {
         schemes: &[&str],
     ) -> Result<Self, Wrong> {
         check_bytes(head)?;
+        // httparse passes over empty lines in front; a head that comes in pieces would have been given up at them.
+        if hopeless(head) {
+            return Err(Wrong::malformed("this is not an HTTP/1.1 request"));
+        }
         let mut request = httparse::Request::new(&mut lines.0);
         match request.parse(head) {
             Ok(httparse::Status::Complete(_)) => {}

@@ -3,6 +3,7 @@
 // Each test file uses its part of this, and may stop at the first surprise.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
+pub mod calm;
 pub mod extension;
 pub mod http;
 
@@ -310,6 +311,10 @@ impl Lines {
     }
 
     pub fn send(&mut self, message: &Value) {
+        self.send_text(&message.to_string());
+    }
+
+    pub fn send_text(&mut self, message: &str) {
         self.0.get_mut().write_all(format!("{message}\n").as_bytes()).unwrap();
     }
 

@@ -76,7 +76,8 @@ impl Tool {
             if grouped && !params.contains_key("session_id") && method.parameter("session_id").is_some() {
                 params.insert("session_id".to_owned(), session.into());
             }
-            for parameter in method.parameters() {
+            // A number out of bounds counts as the nearest one within, but no tab stands for another.
+            for parameter in method.parameters().filter(|parameter| parameter.name != "tab_id") {
                 if let Some(value) = params.get_mut(parameter.name) {
                     within(value, &parameter);
                 }
