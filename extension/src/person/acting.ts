@@ -15,7 +15,7 @@ export interface Acting {
 }
 
 /** A tab counts as held for so long after the last call on it. */
-export const HELD_MS = 8000;
+const HELD_MS = 5000;
 /** The popup tells of what is over for so long. */
 const KEEP_MS = 60_000;
 const MAX = 100;
@@ -66,7 +66,7 @@ export function over(callId: string): void {
 /** The tabs that a call under way has come to. */
 export const tabsOf = (callId: string): number[] => [...(byCall.get(callId) ?? [])].map((entry) => entry.tabId);
 
-const isHeld = ({ running, last }: Acting, now: number) => running > 0 || now - last < HELD_MS;
+export const isHeld = ({ running, last }: Acting, now: number): boolean => running > 0 || now - last < HELD_MS;
 
 /** The tabs that agents hold now, each with the one that was last there. */
 export function heldByAgents(): Map<number, Acting> {

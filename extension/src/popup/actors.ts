@@ -26,14 +26,11 @@ export function showActors({ acting, more }: Status): void {
   el('acting-more').hidden = more === 0;
   set('acting-more', text('popup_more', String(more)));
   // Read out when somebody comes or goes, not with every call.
-  const working = acting.filter((a) => a.running || Date.now() - a.last < HELD_MS);
+  const working = acting.filter((a) => a.held);
   const names = [...new Set(working.map((a) => a.name))];
   set('acting-state', names.length ? text('popup_acting_now', names.slice(0, 3).join(', ') + (names.length > 3 ? ', …' : '')) : text('popup_acting_none'));
   el('acting-state').classList.toggle('unseen', names.length > 0);
 }
-
-/** As long as a tab counts as held. */
-const HELD_MS = 8000;
 
 function made(key: string): Row {
   const item = document.createElement('li');

@@ -3,7 +3,7 @@ import { pingNow, redialNow, tell, unansweredSince } from '../connection/connect
 import { link } from '../connection/link';
 import { parsePastedKey } from '../connection/pairing';
 import { overlayWish, setOverlay } from '../overlay/settings';
-import { allActing } from '../person/acting';
+import { allActing, isHeld } from '../person/acting';
 import { calledAs, harmless } from '../person/names';
 import { stopAll } from '../person/stop';
 import { evaluateUntil, pauseHere, policy } from '../policy/policy';
@@ -75,8 +75,9 @@ async function status(): Promise<Status> {
 /** More rows than this nobody reads. */
 const SHOWN = 20;
 
-async function actor({ owner, class: kind, tabId, method, since, last, running }: ReturnType<typeof allActing>[number]): Promise<Actor> {
+async function actor(acting: ReturnType<typeof allActing>[number]): Promise<Actor> {
+  const { owner, class: kind, tabId, method, since, last, running } = acting;
   const tab = await chrome.tabs.get(tabId).catch(() => undefined);
   const title = harmless(tab?.title ?? '', 80) || harmless(tab?.url ?? '', 80) || `${tabId}`;
-  return { name: calledAs(owner), agent: kind === 'agent', tabId, title, method, since, last, running: running > 0 };
+  return { name: calledAs(owner), agent: kind === 'agent', tabId, title, method, since, last, running: running > 0, held: isHeld(acting, Date.now()) };
 }

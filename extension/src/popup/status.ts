@@ -21,6 +21,8 @@ export interface Actor {
   since: number;
   last: number;
   running: boolean;
+  /** Whether the tab counts as this client's at the moment. */
+  held: boolean;
 }
 
 export interface Status {
