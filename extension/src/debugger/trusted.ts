@@ -12,7 +12,6 @@ import { callPage } from '../tabs/page';
 import { debugging, type Send } from './attach';
 import { dialogOpen, type Dialog } from './dialogs';
 import { move, untilDialog, type Point } from './input';
-import { stayingMinimised } from './minimised';
 
 export interface Aimed {
   /** In the view of the tab. */
@@ -38,7 +37,7 @@ export function trusted<T>(call: Call, tabId: number, work: (send: Send) => Prom
 
 /** Runs `work` as the only act on the tab; `waited` tells it that another one came first. */
 export function takingTurns<T>(call: Call, tabId: number, work: (waited: boolean) => Promise<T>): Promise<T> {
-  return withTabLock(call, tabId, (waited) => stayingMinimised(tabId, () => work(waited)));
+  return withTabLock(call, tabId, work);
 }
 
 /** Finds the element, wherever in the tab it is, and waits until a person could act on it. */
