@@ -14,6 +14,8 @@ interface Attachment {
   idle?: ReturnType<typeof setTimeout>;
   /** Set when Chrome or the user took the debugger off. */
   ended?: string;
+  /** When the page last took an input event. */
+  tookAt?: number;
 }
 const attachments = new Map<number, Attachment>();
 
@@ -23,6 +25,10 @@ const IDLE_MS = 20_000;
 const CANCELLED_MS = 5 * 60_000;
 /** A page that answers nothing for so long after attaching is stuck, most likely in a dialog that opened before. */
 const ENABLE_MS = 3000;
+/** How long a page may leave an input event without an answer. */
+const BLOCKED_MS = 5000;
+/** The news that the debugger is off comes before the news why. */
+const REASON_MS = 200;
 
 export type Send = <T = unknown>(method: string, params?: object) => Promise<T>;
 
@@ -120,13 +126,41 @@ async function prepare(tabId: number, attachment: Attachment): Promise<void> {
 async function command<T>(tabId: number, attachment: Attachment, method: string, params: object = {}): Promise<T> {
   if (attachment.ended !== undefined) throw gone(tabId, attachment.ended);
   try {
-    return (await chrome.debugger.sendCommand({ tabId }, method, params as Record<string, unknown>)) as T;
+    const answer = chrome.debugger.sendCommand({ tabId }, method, params as Record<string, unknown>) as Promise<T>;
+    return await (method.startsWith('Input.') ? taken(tabId, attachment, answer) : answer);
   } catch (e) {
+    if (e instanceof BridgeError) throw e;
     const text = textOf(e);
-    if (/not attached|Detached while|No tab with|target closed/i.test(text)) throw gone(tabId, attachment.ended ?? text);
+    if (/not attached|Detached while|No tab with|target closed/i.test(text)) {
+      // Why it was taken off is told a moment later.
+      for (let i = 0; i < REASON_MS / 10 && attachment.ended === undefined; i++) await new Promise((r) => setTimeout(r, 10));
+      throw gone(tabId, attachment.ended ?? text);
+    }
     // Chrome's refusals are JSON: {"code":-32000,"message":"…"}.
     const message = /"message":\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
     throw new BridgeError('UNSUPPORTED', `${method}: ${message ?? text}`);
+  }
+}
+
+/** An input event is answered when the page is through with it. One that takes none any more has stopped at something. */
+async function taken<T>(tabId: number, attachment: Attachment, answer: Promise<T>): Promise<T> {
+  const from = Date.now();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const blocked = new Promise<never>((_, reject) => {
+    const look = () => {
+      const silent = Date.now() - Math.max(from, attachment.tookAt ?? 0);
+      if (silent < BLOCKED_MS || dialogOf(tabId)) timer = setTimeout(look, dialogOf(tabId) ? BLOCKED_MS : BLOCKED_MS - silent);
+      else reject(new BridgeError('PAGE_BLOCKED', `The input was sent, then the page stopped reacting (tab ${tabId}): a script in it runs on, or it shows the print preview or a dialog of the browser; other tabs go on, and close_tab closes this one`));
+    };
+    timer = setTimeout(look, BLOCKED_MS);
+  });
+  try {
+    const result = await Promise.race([answer, blocked]);
+    attachment.tookAt = Date.now();
+    return result;
+  } finally {
+    clearTimeout(timer);
+    answer.catch(() => {});
   }
 }
 

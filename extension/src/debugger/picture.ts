@@ -20,6 +20,9 @@ const CAPTURE_MS = 15_000;
 
 interface Rect { x: number; y: number; width: number; height: number }
 
+/** The browser counts in pixels of its own here, which the user's zoom makes more or fewer than the page's. */
+const zoomed = ({ x, y, width, height }: Rect, zoom: number) => ({ x: x * zoom, y: y * zoom, width: width * zoom, height: height * zoom, scale: 1 });
+
 /**
  * The visible part. A screencast wakes the page's compositor, also in a hidden or covered tab; without it the capture would never be
  * answered there.
@@ -31,11 +34,11 @@ export function pictureOfView(call: Call, tabId: number, shot: Shot): Promise<st
 /** All of the page, down to its end or to what can be drawn. */
 export function pictureOfPage(call: Call, tabId: number, shot: Shot): Promise<Picture & { truncated?: true }> {
   return debugging(call, tabId, async (send) => {
-    const [{ cssContentSize }, { dpr }] = await Promise.all([metricsOf(send), viewport(call, tabId)]);
+    const [{ cssContentSize }, { dpr }, zoom] = await Promise.all([metricsOf(send), viewport(call, tabId), chrome.tabs.getZoom(tabId)]);
     const most = Math.floor(LONGEST / dpr);
     const width = Math.max(1, Math.min(Math.ceil(cssContentSize.width), most));
     const height = Math.max(1, Math.min(Math.ceil(cssContentSize.height), most));
-    const data = await capture(call, tabId, send, shot, { captureBeyondViewport: true, clip: { x: 0, y: 0, width, height, scale: 1 } });
+    const data = await capture(call, tabId, send, shot, { captureBeyondViewport: true, clip: zoomed({ x: 0, y: 0, width, height }, zoom) });
     return { data, width, height, ...(cssContentSize.height > most || cssContentSize.width > most ? { truncated: true as const } : {}) };
   });
 }
@@ -46,12 +49,12 @@ export function pictureOfElement(call: Call, tabId: number, params: ElementParam
     let doc: Doc | undefined;
     const { box, element, ...found } = await onElement<Box>(call, tabId, 'box', params, {}, (worked) => { doc = worked; });
     const [from, to] = [await inTab(call, doc!, { x: box.x, y: box.y }, true), await inTab(call, doc!, { x: box.x + box.width, y: box.y + box.height }, true)];
-    const [{ cssVisualViewport: { pageX, pageY } }, { dpr }] = await Promise.all([metricsOf(send), viewport(call, tabId)]);
+    const [{ cssVisualViewport: { pageX, pageY } }, { dpr }, zoom] = await Promise.all([metricsOf(send), viewport(call, tabId), chrome.tabs.getZoom(tabId)]);
     // To whole pixels of the screen: what lies between two is drawn into both.
     const whole = (n: number) => Math.round(n * dpr) / dpr;
     const [x, y] = [whole(from.point.x + pageX), whole(from.point.y + pageY)];
     const clip: Rect = { x, y, width: Math.max(1, whole(to.point.x + pageX) - x), height: Math.max(1, whole(to.point.y + pageY) - y) };
-    const data = await capture(call, tabId, send, shot, { captureBeyondViewport: true, clip: { ...clip, scale: 1 } });
+    const data = await capture(call, tabId, send, shot, { captureBeyondViewport: true, clip: zoomed(clip, zoom) });
     return { data, width: Math.round(clip.width), height: Math.round(clip.height), element, ...found };
   });
 }
@@ -81,7 +84,7 @@ async function capture(call: Call, tabId: number, send: Send, { format, quality 
 
 /** The browser takes the scroll bars away for a large picture, and without this the page would go on as if there were none. */
 async function layOutAnew(call: Call, tabId: number, send: Send): Promise<void> {
-  const { width, height } = await viewport(call, tabId);
-  await send('Emulation.setDeviceMetricsOverride', { width: width - 1, height, deviceScaleFactor: 0, mobile: false });
+  const [{ width, height }, zoom] = await Promise.all([viewport(call, tabId), chrome.tabs.getZoom(tabId)]);
+  await send('Emulation.setDeviceMetricsOverride', { width: Math.round(width * zoom) - 1, height: Math.round(height * zoom), deviceScaleFactor: 0, mobile: false });
   await send('Emulation.clearDeviceMetricsOverride');
 }

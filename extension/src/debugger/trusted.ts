@@ -10,6 +10,7 @@ import { onElement, type ElementParams } from '../tabs/element';
 import { withTabLock } from '../tabs/lock';
 import { callPage } from '../tabs/page';
 import { debugging, type Send } from './attach';
+import { stayingBehind } from './behind';
 import { dialogOpen, type Dialog } from './dialogs';
 import { move, untilDialog, type Point } from './input';
 
@@ -37,7 +38,7 @@ export function trusted<T>(call: Call, tabId: number, work: (send: Send) => Prom
 
 /** Runs `work` as the only act on the tab; `waited` tells it that another one came first. */
 export function takingTurns<T>(call: Call, tabId: number, work: (waited: boolean) => Promise<T>): Promise<T> {
-  return withTabLock(call, tabId, work);
+  return withTabLock(call, tabId, (waited) => stayingBehind(tabId, () => work(waited)));
 }
 
 /** Finds the element, wherever in the tab it is, and waits until a person could act on it. */

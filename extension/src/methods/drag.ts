@@ -2,9 +2,8 @@
 import type { Call, Handler } from '../call';
 import { debugging, onDebuggerEvent, type Send } from '../debugger/attach';
 import { checkPoint, move, press, release, untilDialog, type Point } from '../debugger/input';
-import { aimAt, told, viewOf, whereNow, type Aimed } from '../debugger/trusted';
+import { aimAt, takingTurns, told, viewOf, whereNow, type Aimed } from '../debugger/trusted';
 import type { DragParams, DragResult } from '../generated/methods';
-import { withTabLock } from '../tabs/lock';
 import { showPoint } from '../overlay/worker';
 import { resolveTab } from '../tabs/resolve';
 
@@ -22,7 +21,7 @@ export const handler: Handler<DragParams, DragResult> = async ({ from, to, timeo
     // The goal first: if it is not there, nothing is picked up.
     const goal = await find(call, id, to, timeout);
     const start = await find(call, id, from, timeout);
-    return withTabLock(call, id, async (waited) => {
+    return takingTurns(call, id, async (waited) => {
       // The act that came first may have moved what is to be picked up.
       const at = waited && start.aimed ? await whereNow(call, start.aimed, true) : start.at;
       call.acted();

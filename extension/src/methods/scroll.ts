@@ -2,11 +2,10 @@
 import { remaining, type Call, type Handler } from '../call';
 import { debugging, type Send } from '../debugger/attach';
 import { move, untilDialog, wheel, type Point } from '../debugger/input';
-import { aimAt, told, viewOf } from '../debugger/trusted';
+import { aimAt, takingTurns, told, viewOf } from '../debugger/trusted';
 import type { ScrollParams, ScrollResult } from '../generated/methods';
 import type { Scrolled } from '../page/act/scroll';
 import { onElement } from '../tabs/element';
-import { withTabLock } from '../tabs/lock';
 import { callPage } from '../tabs/page';
 import { resolveTab } from '../tabs/resolve';
 
@@ -36,7 +35,9 @@ async function byWheel(call: Call, tabId: number, { dx, dy, target, timeout }: B
     call.acted();
     const dialog = await untilDialog(tabId, async () => {
       await move(send, at);
-      await wheel(send, at, dx, dy);
+      // A wheel turns by the browser's own pixels, which the user's zoom makes more or fewer than the page's.
+      const zoom = await chrome.tabs.getZoom(tabId);
+      await wheel(send, at, dx * zoom, dy * zoom);
     });
     let now = before;
     if (!dialog) {
@@ -53,7 +54,7 @@ async function byWheel(call: Call, tabId: number, { dx, dy, target, timeout }: B
   };
   return debugging(call, tabId, async (send) => {
     const found = await placeOf(call, tabId, target, timeout);
-    return withTabLock(call, tabId, (waited) => turn(send, found, waited));
+    return takingTurns(call, tabId, (waited) => turn(send, found, waited));
   });
 }
 

@@ -7,9 +7,9 @@ function info() {
   return { url: location.href, title: document.title, ready: document.readyState, status: entry?.responseStatus ?? 0 };
 }
 
-/** The viewport in CSS pixels. */
+/** The viewport in CSS pixels, and whether nobody can see it. */
 function viewport() {
-  return { width: innerWidth, height: innerHeight, dpr: devicePixelRatio };
+  return { width: innerWidth, height: innerHeight, dpr: devicePixelRatio, hidden: document.visibilityState === 'hidden' };
 }
 
 /** Whether the page was ever touched by a person or trusted input: only then may it ask whether it may be left. */

@@ -1,13 +1,19 @@
-// Takes pictures of tabs. Chrome's own capture is fast but allowed only about twice a second and never answers for a window that
-// others cover; the debugger then takes the picture.
+// Takes pictures of tabs. Chrome's own capture needs no debugger, but is allowed only about twice a second; and of a window that others
+// cover, or that is minimised, it gives what was drawn last, however long ago, or nothing at all. There the debugger takes the picture.
 import { remaining, type Call } from '../call';
+import { isAttached } from '../debugger/attach';
+import { dialogOf } from '../debugger/dialogs';
 import { pictureOfView, type Shot } from '../debugger/picture';
 import { BridgeError } from '../errors';
+import { callPage } from './page';
 import { withoutOverlay } from '../overlay/worker';
 
 const CAPTURE_MS = 2000;
 /** Two captures a second are allowed; failed ones count too. */
 const SPACING_MS = 600;
+/** How long a tab that was just brought up may take to be drawn, and a page to say whether it is. */
+const SHOWN_MS = 500;
+const ASKED_MS = 600;
 let nextStart = 0;
 /** Captures of one window take turns, because each may have to show another tab. */
 const turns = new Map<number, Promise<unknown>>();
@@ -28,6 +34,8 @@ async function takeTurn(call: Call, tabId: number, windowId: number, shot: Shot)
   if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
   const tab = await chrome.tabs.get(tabId).catch(() => { throw new BridgeError('TAB_NOT_FOUND', `no tab with id ${tabId}`); });
   if (!tab.active) await chrome.tabs.update(tabId, { active: true });
+  // With the debugger on it a page believes that it is seen, so that there it cannot be asked. A dialog keeps the debugger waiting.
+  if (!dialogOf(tabId) && (isAttached(tabId) || (await sleeps(call, tabId, tab.active ? 0 : SHOWN_MS)))) return byDebugger(call, tabId, shot, undefined);
   const slot = Math.max(Date.now(), nextStart);
   nextStart = slot + SPACING_MS;
   if (slot > Date.now()) await new Promise((r) => setTimeout(r, slot - Date.now()));
@@ -37,6 +45,19 @@ async function takeTurn(call: Call, tabId: number, windowId: number, shot: Shot)
   const [shown] = await chrome.tabs.query({ windowId, active: true });
   if (typeof picture === 'string' && shown?.id === tabId) return picture;
   return byDebugger(call, tabId, shot, picture instanceof Error ? picture : undefined);
+}
+
+/** Whether the page is not being drawn, although its tab is the one that its window shows. */
+async function sleeps(call: Call, tabId: number, patience: number): Promise<boolean> {
+  const until = Date.now() + patience;
+  const asking: Call = { ...call, deadline: Math.min(call.deadline, until + ASKED_MS) };
+  for (;;) {
+    // Of a page that cannot be asked Chrome's own capture may still have something.
+    const view = await within(callPage<{ hidden: boolean }>(asking, tabId, 'viewport', null), ASKED_MS).catch(() => undefined);
+    if (!view?.hidden) return false;
+    if (Date.now() >= until) return true;
+    await new Promise((r) => setTimeout(r, 40));
+  }
 }
 
 async function byDebugger(call: Call, tabId: number, shot: Shot, reason: Error | undefined): Promise<string> {

@@ -47,7 +47,7 @@ class Cdp {
   }
 }
 
-export async function startChromium({ dir, extension, userScripts = true, flags = [], headful = false, occlusion = false }) {
+export async function startChromium({ dir, extension, userScripts = true, flags = [], headful = false, occlusion = false, env, bar = false }) {
   const profile = path.join(dir, 'profile');
   const downloads = path.join(dir, 'downloads');
   fs.mkdirSync(path.join(profile, 'Default'), { recursive: true });
@@ -62,9 +62,9 @@ export async function startChromium({ dir, extension, userScripts = true, flags 
   const child = spawn(findChromium(), [
     ...(headful ? [] : ['--headless=new']), '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--no-default-browser-check',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--password-store=basic', '--window-size=1280,800',
-    '--silent-debugger-extension-api', ...(occlusion ? [] : ['--disable-backgrounding-occluded-windows']), '--remote-debugging-pipe', '--enable-unsafe-extension-debugging',
+    ...(bar ? [] : ['--silent-debugger-extension-api']), ...(occlusion ? [] : ['--disable-backgrounding-occluded-windows']), '--remote-debugging-pipe', '--enable-unsafe-extension-debugging',
     `--user-data-dir=${profile}`, `--load-extension=${extension}`, ...flags, 'about:blank',
-  ], { stdio: ['ignore', log, log, 'pipe', 'pipe'], detached: true });
+  ], { stdio: ['ignore', log, log, 'pipe', 'pipe'], detached: true, ...(env ? { env } : {}) });
   fs.closeSync(log);
   const exited = new Promise((r) => child.on('exit', r));
   const cdp = new Cdp(child);

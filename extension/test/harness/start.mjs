@@ -26,10 +26,10 @@ function build(out) {
 
 /**
  * pages, routes, dir: the site (site.mjs). daemon: 'real' | 'hub' (default: real if built). userScripts: false leaves Chrome's switch
- * off. flags: for Chromium. headful: with a window (needs an X server). occlusion: windows that others cover are put to sleep. policy: what the node hub announces. connect: false does not wait for the extension.
+ * off. flags: for Chromium. headful: with a window (needs an X server). occlusion: windows that others cover are put to sleep. env: Chromium's environment (display.mjs gives one with a screen). bar: Chrome says in a bar that it is debugged. policy: what the node hub announces. connect: false does not wait for the extension.
  */
 export async function start(options = {}) {
-  const { daemon: kind, userScripts, flags, headful, occlusion, policy, connect = true, ...siteOptions } = options;
+  const { daemon: kind, userScripts, flags, headful, occlusion, env, bar, policy, connect = true, ...siteOptions } = options;
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'bridged-test-'));
   const stops = [];
   const stop = async () => {
@@ -43,7 +43,7 @@ export async function start(options = {}) {
     stops.push(() => site.stop());
     const daemon = await startDaemon({ dir, extension, kind, policy });
     stops.push(() => daemon.stop());
-    const chromium = await startChromium({ dir, extension, userScripts, flags, headful, occlusion });
+    const chromium = await startChromium({ dir, extension, userScripts, flags, headful, occlusion, env, bar });
     stops.push(() => chromium.stop());
     const first = await openClient(daemon.url);
 

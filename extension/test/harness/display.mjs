@@ -1,0 +1,47 @@
+// A screen of its own for tests with real windows: Xvfb on a free number, openbox as the window manager, xdotool as the person's hand.
+import { execFileSync, spawn } from 'node:child_process';
+
+const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
+
+const ended = (child) => child.exitCode !== null || child.signalCode !== null;
+
+export async function startDisplay({ width = 1280, height = 900 } = {}) {
+  const children = [];
+  const run = (command, args, options) => {
+    const child = spawn(command, args, { detached: true, ...options });
+    child.on('error', (e) => { child.failed = new Error(`${command} cannot be started (.ci/need screen installs it): ${e.message}`); });
+    children.push(child);
+    return child;
+  };
+  const stop = async () => {
+    for (const child of children.reverse()) {
+      if (child.pid && !ended(child)) process.kill(child.pid, 'SIGTERM');
+      for (let i = 0; i < 100 && child.pid && !ended(child); i++) await sleep(20);
+      if (child.pid && !ended(child)) process.kill(child.pid, 'SIGKILL');
+    }
+  };
+  try {
+    // The server chooses a free number and tells it on descriptor 3.
+    const server = run('Xvfb', ['-displayfd', '3', '-screen', '0', `${width}x${height}x24`, '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+    const number = await new Promise((resolve, reject) => {
+      let text = '';
+      server.stdio[3].on('data', (d) => { text += d; if (text.includes('\n')) resolve(text.trim()); });
+      server.on('exit', () => reject(new Error('Xvfb ended')));
+      server.on('error', () => reject(server.failed));
+    });
+    const env = { ...process.env, DISPLAY: `:${number}` };
+    delete env.XAUTHORITY;
+    delete env.WAYLAND_DISPLAY;
+    const wm = run('openbox', ['--sm-disable'], { env, stdio: 'ignore' });
+    const xdotool = (...args) => execFileSync('xdotool', args.map(String), { env, encoding: 'utf8', timeout: 10_000, stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+    for (let i = 0; ; i++) {
+      if (wm.failed || ended(wm)) throw wm.failed ?? new Error('openbox ended');
+      try { xdotool('get_num_desktops'); break; } catch (e) { if (i > 200) throw e; }
+      await sleep(20);
+    }
+    return { env, xdotool, stop };
+  } catch (e) {
+    await stop();
+    throw e;
+  }
+}
