@@ -18,6 +18,9 @@ use std::time::Instant;
 /// Events taken from the kernel at once. More only means another wait that returns immediately.
 const BATCH: usize = 256;
 const WAKE: u64 = u64::MAX;
+/// Bytes of full reads after which the kernel is asked who else is ready. An executor runs a task that always has more to read
+/// some hundred times before it lets the loop turn, and whoever comes meanwhile would wait for all of that.
+const GREED: usize = 256 << 10;
 
 /// Runs a future on this thread, serving this thread's sockets and timers meanwhile.
 ///
@@ -44,6 +47,8 @@ pub(crate) struct Reactor {
     epoll: OwnedFd,
     alarm: Arc<Alarm>,
     sources: RefCell<Sources>,
+    /// Bytes of full reads since the kernel was asked last.
+    greed: Cell<usize>,
     pub(crate) timers: Timers,
 }
 
@@ -123,6 +128,7 @@ impl Reactor {
             epoll,
             alarm: Arc::new(Alarm { rung: false.into(), asleep: false.into(), bell }),
             sources: RefCell::default(),
+            greed: Cell::new(0),
             timers: Timers::default(),
         })
     }
@@ -181,14 +187,26 @@ impl Reactor {
 
     /// Waits for the next event, unless there is work already, and hands out wake-ups.
     fn turn(&self) {
-        let now = Instant::now;
-        let next = self.timers.next();
         self.alarm.asleep.store(true, SeqCst);
         let patience = if self.alarm.rung.load(SeqCst) {
-            Some(Timespec { tv_sec: 0, tv_nsec: 0 })
+            Some(NONE)
         } else {
-            next.map(|at| whole_millis(at.saturating_duration_since(now())))
+            self.timers.next().map(|at| whole_millis(at.saturating_duration_since(Instant::now())))
         };
+        self.look(patience);
+    }
+
+    /// A read filled its buffer with so many bytes, so there are more: others get their turn, too.
+    pub(crate) fn read_full(&self, bytes: usize) {
+        self.greed.set(self.greed.get().saturating_add(bytes));
+        if self.greed.get() >= GREED {
+            self.look(Some(NONE));
+        }
+    }
+
+    /// Asks the kernel what is ready, for so long if nothing is, and hands out wake-ups.
+    fn look(&self, patience: Option<Timespec>) {
+        self.greed.set(0);
         let mut buffer = [MaybeUninit::<epoll::Event>::uninit(); BATCH];
         let events: &[epoll::Event] = match epoll::wait(&self.epoll, &mut buffer, patience.as_ref()) {
             Ok((events, _)) => events,
@@ -223,11 +241,13 @@ impl Reactor {
                 source.write.wake();
             }
         }
-        if next.is_some_and(|at| at <= now()) {
-            self.timers.fire(now());
+        if self.timers.next().is_some_and(|at| at <= Instant::now()) {
+            self.timers.fire(Instant::now());
         }
     }
 }
+
+const NONE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// How a descriptor is watched.
 #[derive(Clone, Copy)]

@@ -39,11 +39,11 @@ where
 {
     fn poll_read(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         let outcome = self.source.read().attempt(cx, || (&self.socket).read(buf));
-        if let Poll::Ready(Ok(read)) = &outcome
-            && *read < buf.len()
-            && *read > 0
-        {
-            self.source.drained();
+        match &outcome {
+            Poll::Ready(Ok(0)) => {}
+            Poll::Ready(Ok(read)) if *read < buf.len() => self.source.drained(),
+            Poll::Ready(Ok(read)) => self.reactor.read_full(*read),
+            _ => {}
         }
         outcome
     }

@@ -4,7 +4,7 @@
 
 use bridge_reactor::{TcpListener, TcpStream, Timer, UnixListener, UnixStream, block_on};
 use futures::{AsyncReadExt, AsyncWriteExt, FutureExt, future};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -148,5 +148,39 @@ fn smol_tasks_and_timers_run_beside_it() {
         smol::Timer::after(Duration::from_millis(5)).await;
         drop(near);
         echo.await;
+    }));
+}
+
+/// T56: found by flooding the daemon: an executor let one connection read its fill 200 times before anybody else was noticed.
+#[test]
+fn a_socket_that_always_has_more_does_not_keep_others_from_being_noticed() {
+    const PIECE: usize = 4 << 10;
+    let executor = smol::LocalExecutor::new();
+    block_on(executor.run(async {
+        let ((mut flood, mut greedy), (mut quiet, mut waiting)) = (pair().await, pair().await);
+        let read = Rc::new(Cell::new(0));
+        let noticed = executor.spawn({
+            let read = read.clone();
+            async move {
+                waiting.read_exact(&mut [0]).await.unwrap();
+                read.get()
+            }
+        });
+        // It waits by now.
+        smol::future::yield_now().await;
+        let reading = executor.spawn(async move {
+            let mut piece = [0; PIECE];
+            loop {
+                flood.write_all(&piece).await.unwrap();
+                read.set(read.get() + greedy.read(&mut piece).await.unwrap());
+                if read.get() == 16 * PIECE {
+                    quiet.write_all(&[1]).await.unwrap();
+                }
+                smol::future::yield_now().await;
+            }
+        });
+        let noticed = noticed.await;
+        drop(reading);
+        assert!((16 * PIECE..=16 * PIECE + (300 << 10)).contains(&noticed), "after {noticed} bytes");
     }));
 }
