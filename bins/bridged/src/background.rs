@@ -134,18 +134,19 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
         serde_json::from_str::<Value>(answer.get()).doing("understand the daemon")
     };
     let (hub, browsers) = (ask("status")?, ask("list_browsers")?["browsers"].take());
-    // Only the owner is told the policy; a daemon that knows none has not been paused.
-    let policy = Client::connect(&record.socket, Role::Control)
-        .and_then(|mut owner| owner.call("policy_get", &json!({}), None));
-    let paused = policy
-        .ok()
-        .and_then(|p| serde_json::from_str::<Value>(p.get()).ok())
-        .is_some_and(|p| p["paused"] == true);
+    // Only the owner is told these; a daemon that knows no policy has not been paused.
+    let mut owner = Client::connect(&record.socket, Role::Control).ok();
+    let mut owns = |method| {
+        let answer = owner.as_mut()?.call(method, &json!({}), None).ok()?;
+        serde_json::from_str::<Value>(answer.get()).ok()
+    };
+    let paused = owns("policy_get").is_some_and(|policy| policy["paused"] == true);
+    let degraded = owns("audit").and_then(|audit| audit["degraded"].as_str().map(str::to_owned));
     if as_json {
         println!(
             "{}",
             json!({
-                "running": true, "paused": paused, "pid": record.pid, "address": record.address, "http": record.http, "socket": record.socket,
+                "running": true, "paused": paused, "audit_degraded": degraded.is_some(), "pid": record.pid, "address": record.address, "http": record.http, "socket": record.socket,
                 "version": record.version, "started": record.started, "browsers": browsers, "hub": hub
             })
         );
@@ -159,6 +160,9 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
     );
     if paused {
         println!("  paused: every call is refused until `bridged policy set pause off`");
+    }
+    if let Some(why) = degraded {
+        println!("  the audit has gaps: {}", crate::show::harmless(&why));
     }
     println!("  WebSocket    ws://{}", record.address);
     println!("  HTTP         {}", record.http.as_ref().map_or("off".to_owned(), |at| format!("http://{at}")));

@@ -122,6 +122,12 @@ impl Client {
         }
     }
 
+    /// The next message, however long it takes.
+    pub(crate) fn next_message(&mut self) -> Result<Vec<u8>, Failure> {
+        self.stream.get_ref().set_read_timeout(None).map_err(gone)?;
+        self.line().map_err(gone)
+    }
+
     fn send(&mut self, message: &Value) -> Result<(), Failure> {
         let mut line = message.to_string();
         line.push('\n');

@@ -41,6 +41,7 @@ pub(crate) enum Command {
     Install(Install),
     Skill(Skill),
     Doctor(Doctor),
+    Audit(Audit),
     Demo(Demo),
     Completions(Completions),
 }
@@ -333,6 +334,24 @@ pub(crate) struct Doctor {
     /// also do what can do no harm: start the daemon, close files to others, renew the extension's files and the skill
     #[argh(switch)]
     pub fix: bool,
+    /// look at who may come in by which door, the files that guard that, and what is allowed, instead
+    #[argh(switch)]
+    pub security: bool,
+}
+
+/// Show who asked for what and what came of it, one JSON object a line: each call that changes something or was refused, and
+/// one a second of each kind of reading. Never what was typed, read or run.
+#[derive(FromArgs)]
+#[argh(
+    subcommand,
+    name = "audit",
+    example = "bridged audit -f",
+    example = "bridged audit | jq 'select(.decision == \"deny\")'"
+)]
+pub(crate) struct Audit {
+    /// go on with what comes
+    #[argh(switch, short = 'f')]
+    pub follow: bool,
 }
 
 /// Watch the bridge at work: a Chromium with a fresh profile fills in a form, step by step. Nothing of yours is touched.
@@ -377,6 +396,7 @@ impl Serve {
             upload_roots: None,
             log: text(&self.log, "--log"),
             compat: text(&self.compat, "--compat"),
+            audit: None,
         }
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub log: log::LevelFilter,
     /// How peers of the base protocol are met.
     pub compat: Compat,
+    /// Whether nothing may be changed that cannot be written down in the audit.
+    pub audit_required: bool,
 }
 
 /// The HTTP port on 127.0.0.1.
@@ -73,6 +75,16 @@ pub(crate) struct Given {
     pub log: Option<Text>,
     /// `compat`.
     pub compat: Option<Text>,
+    /// `audit`.
+    pub audit: Option<AuditGiven>,
+}
+
+/// The table `audit`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AuditGiven {
+    /// `required`.
+    pub required: Option<bool>,
 }
 
 /// A value and where it came from, so that a complaint can name it.
@@ -146,7 +158,20 @@ impl Settings {
                 root.display()
             )));
         }
-        Ok(Settings { port, http, socket, max_connections, allow_extension, upload_roots, log, compat })
+        let required = |given: Option<AuditGiven>| given.and_then(|audit| audit.required);
+        let audit_required =
+            required(flags.audit).or(required(env.audit)).or(required(file.audit)).unwrap_or(false);
+        Ok(Settings {
+            port,
+            http,
+            socket,
+            max_connections,
+            allow_extension,
+            upload_roots,
+            log,
+            compat,
+            audit_required,
+        })
     }
 }
 
@@ -196,7 +221,17 @@ fn from_environment() -> Outcome<Given> {
             .map(|v| std::env::split_paths(&v).collect()),
         log: read("BRIDGED_LOG")?,
         compat: read("BRIDGED_COMPAT")?,
+        audit: Some(AuditGiven { required: switch("BRIDGED_AUDIT_REQUIRED")? }),
     })
+}
+
+fn switch(variable: &str) -> Outcome<Option<bool>> {
+    let Some(given) = read(variable)? else { return Ok(None) };
+    match given.value.as_str() {
+        "true" | "on" | "1" => Ok(Some(true)),
+        "false" | "off" | "0" => Ok(Some(false)),
+        _ => Err(wrong(&given, "true or false")),
+    }
 }
 
 fn read(variable: &str) -> Outcome<Option<Text>> {

@@ -4,7 +4,9 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use bridge_core::{Code, ConnId, Door, Event, Keyring, Notice, NoticeKind, Request, Role, Violation};
+use bridge_core::{
+    CallId, Code, ConnId, Door, Event, Fault, Keyring, Notice, NoticeKind, Request, Role, Violation,
+};
 use bridge_driver::{Driver, Held, Host, Judgement};
 use bridge_reactor::Clock;
 use serde_json::{Value, json};
@@ -12,6 +14,7 @@ use smol::LocalExecutor;
 use smol::channel::Sender;
 use smol::lock::Semaphore;
 
+use crate::audit::Audit;
 use crate::control::{self, Ends};
 use crate::keys::Keys;
 use crate::policy::{self, Change, Policy};
@@ -62,6 +65,8 @@ pub(crate) struct Daemon {
     executor: Rc<LocalExecutor<'static>>,
     /// Set once the driver exists; it needs this host to be made.
     driver: OnceCell<Hub>,
+    /// What is written down of all calls.
+    pub audit: Audit,
     /// Extension ids that may connect, besides those approved for the base protocol.
     pinned: RefCell<Vec<String>>,
     /// Ids of extensions that were turned away, for `bridged doctor`; the door bounds how many it tells.
@@ -83,6 +88,7 @@ impl Daemon {
     pub(crate) fn new(
         keys: Keys,
         policy: Policy,
+        audit: Audit,
         pinned: Vec<String>,
         wishes: Sender<Wish>,
         executor: Rc<LocalExecutor<'static>>,
@@ -95,6 +101,7 @@ impl Daemon {
             wishes,
             executor,
             driver: OnceCell::new(),
+            audit,
             pinned: RefCell::new(pinned),
             refused: RefCell::default(),
             switches: RefCell::default(),
@@ -129,6 +136,7 @@ impl Daemon {
         }
         let text = self.policy.borrow().text();
         log::info!("policy by {who}: {text}");
+        self.audit.policy_changed(who);
         if let Some(driver) = self.driver.get() {
             driver.with_hub(|hub| {
                 hub.keyring_mut().policy = text;
@@ -152,6 +160,19 @@ impl Daemon {
 
     /// Hands the driver over, once.
     pub(crate) fn attach(&self, driver: Hub) {
+        let (executor, hub) = (self.executor.clone(), driver.clone());
+        self.audit.watchers.on_news(Box::new(move || {
+            let hub = hub.clone();
+            let task = executor.spawn(async move {
+                let (watchers, frames) = hub.host().audit.watchers.take();
+                watchers.iter().for_each(|conn| {
+                    frames.iter().for_each(|frame| {
+                        hub.push(*conn, frame.as_bytes());
+                    })
+                });
+            });
+            task.detach();
+        }));
         let _ = self.driver.set(driver);
     }
 
@@ -201,8 +222,17 @@ impl Daemon {
             self.wish(Wish::Stop("asked to"));
             return Judgement::Answer(br#"{"stopping":true}"#.to_vec());
         }
-        if request.method() == "doctor" {
-            return Judgement::Answer(self.findings().to_string().into_bytes());
+        match request.method() {
+            "doctor" => return Judgement::Answer(self.findings().to_string().into_bytes()),
+            "audit" => {
+                let state = json!({"degraded": self.audit.degraded(), "waits": self.audit.hurry()});
+                return Judgement::Answer(state.to_string().into_bytes());
+            }
+            "watch" => {
+                self.audit.watchers.add(request.conn());
+                return Judgement::Answer(br#"{"watching":true}"#.to_vec());
+            }
+            _ => {}
         }
         let params = serde_json::from_slice(request.params()).unwrap_or(Value::Null);
         match self.policy_control(request.method(), &params) {
@@ -243,6 +273,22 @@ impl Daemon {
         task.detach();
     }
 
+    /// What becomes of a request.
+    fn decide(&self, request: &Request<'_>) -> Judgement {
+        if request.role() == Role::Control {
+            return self.control(request);
+        }
+        match self.audit.forbids(request) {
+            Some(refusal) => refusal,
+            None => match self.policy.borrow().forbids(request) {
+                Some((code, text)) => Judgement::Refuse(code, text, false),
+                // The browser gets the files themselves, read here.
+                None if request.method() == "upload" && request.param("paths").is_some() => Judgement::Hold,
+                None => Judgement::Pass,
+            },
+        }
+    }
+
     fn wish(&self, wish: Wish) {
         // A full channel holds the same wish already.
         let _ = self.wishes.try_send(wish);
@@ -258,7 +304,11 @@ impl Daemon {
                 version: b.version.to_owned(),
                 stale: protocol >= 2 && b.methods > 0 && b.fingerprint != self.fingerprint,
             });
-            let legacy = hub.connection(conn).is_some_and(|c| c.protocol < 2 && c.door == Door::WebSocket);
+            let info = hub.connection(conn);
+            if let Some(info) = &info {
+                self.audit.joined(info, browser.as_ref().map(|browser| browser.browser_id.as_str()));
+            }
+            let legacy = info.is_some_and(|c| c.protocol < 2 && c.door == Door::WebSocket);
             (browser, legacy)
         });
         if legacy && !self.warned_of_legacy.replace(true) {
@@ -311,15 +361,21 @@ impl Host for Daemon {
     type Keys = Ring;
 
     fn judge(&self, request: &Request<'_>) -> Judgement {
-        match request.role() {
-            Role::Control => self.control(request),
-            _ => match self.policy.borrow().forbids(request) {
-                Some((code, text)) => Judgement::Refuse(code, text, false),
-                // The browser gets the files themselves, read here.
-                None if request.method() == "upload" && request.param("paths").is_some() => Judgement::Hold,
-                None => Judgement::Pass,
-            },
-        }
+        let judgement = self.decide(request);
+        self.audit.judged(request, &judgement);
+        judgement
+    }
+
+    fn accepted(&self, call: CallId, browser: Option<ConnId>) {
+        self.audit.accepted(call, browser);
+    }
+
+    fn declined(&self, why: Fault) {
+        self.audit.declined(why);
+    }
+
+    fn answered(&self, call: CallId, answer: &[&[u8]]) {
+        self.audit.answered(call, answer);
     }
 
     fn held<C: bridge_driver::Clock>(&self, driver: &Driver<Self, C>, held: Held, request: &Request<'_>) {
@@ -364,12 +420,16 @@ impl Host for Daemon {
 
     fn event(&self, event: &Event) {
         if let Event::Left { conn, .. } = *event {
+            self.audit.left(conn);
             self.switches.borrow_mut().retain(|(of, _)| *of != conn);
         }
         match *event {
             Event::Joined { conn, role, protocol } => self.joined(conn, role, protocol),
             Event::Replaced { .. } => log::info!("a newer connection of the same browser took over"),
-            Event::AuthFailed { .. } => log::warn!("a peer failed to prove itself and was closed"),
+            Event::AuthFailed { .. } => {
+                self.audit.knocked("websocket", None, "AUTH_FAILED");
+                log::warn!("a peer failed to prove itself and was closed");
+            }
             Event::Left { role: Some(Role::Extension), .. } => log::info!("a browser disconnected"),
             Event::StrayAnswers { .. } => log::warn!("a browser keeps sending answers that nobody waits for"),
             _ => log::debug!("{event:?}"),

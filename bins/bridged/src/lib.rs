@@ -3,6 +3,7 @@
 //! Everything that is protocol lives in the crates this one puts together: the hub in `bridge-core`, its connections in
 //! `bridge-driver`, the doors in `bridge-websocket` and `bridge-unix`. Here are the process, its files and its people.
 
+mod audit;
 mod background;
 mod bridge;
 mod captures;
@@ -122,7 +123,8 @@ fn bridged(args: &[String]) -> Outcome<()> {
             print!("{}", skill::text(&settings));
             Ok(())
         }
-        Command::Doctor(asked) => doctor::run(&places, asked.json, asked.fix),
+        Command::Doctor(asked) => doctor::run(&places, asked.json, asked.fix, asked.security),
+        Command::Audit(asked) => audit::print(&places, asked.follow),
         Command::Mcp(asked) => mcp::run(&places, asked.tools.as_deref()),
         Command::Serve(flags) => serve::run(&flags, &places),
         Command::Demo(asked) => demo::run(&asked),

@@ -48,7 +48,11 @@ fn escaped(c: char) -> impl Iterator<Item = char> {
 
 /// Now, as `2026-11-30T17:45:00Z`.
 fn moment() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    moment_of(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()))
+}
+
+/// A moment in seconds since 1970, in the same form.
+pub(crate) fn moment_of(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = date(days);
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)

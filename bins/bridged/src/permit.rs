@@ -93,7 +93,7 @@ pub(crate) fn refusal<'p>(
 }
 
 /// Whether a call changes anything. What the table does not know might.
-fn changes<'p>(method: &str, param: &dyn Fn(&str) -> Option<&'p [u8]>) -> bool {
+pub(crate) fn changes<'p>(method: &str, param: &dyn Fn(&str) -> Option<&'p [u8]>) -> bool {
     // Anything but no counts: in a batch a value may still stand for another.
     let asked = |key: &str| param(key).is_some_and(|value| !matches!(value, b"null" | b"false"));
     match method {

@@ -21,6 +21,7 @@ use smol::LocalExecutor;
 use smol::channel::{Receiver, Sender, bounded};
 use smol::io::AsyncReadExt;
 
+use crate::audit::Audit;
 use crate::config::{Compat, Http, Settings};
 use crate::daemon::{Daemon, Hub, Wish};
 use crate::extension;
@@ -62,7 +63,8 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
 
     let executor = Rc::new(LocalExecutor::new());
     let (wishes, wished) = bounded(4);
-    let daemon = Daemon::new(keys, policy, pinned(&settings), wishes.clone(), executor.clone());
+    let audit = Audit::new(&places.state, settings.audit_required);
+    let daemon = Daemon::new(keys, policy, audit, pinned(&settings), wishes.clone(), executor.clone());
     let clock = Clock::new();
     let driver =
         Driver::new(config(&settings), &secrets, daemon.ring(), daemon.clone(), clock, Options::default());
@@ -90,7 +92,7 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     bridge_reactor::block_on(executor.run(async {
         let mut doors = vec![
             executor.spawn(websocket(executor.clone(), driver.clone(), daemon.clone(), tcp)),
-            executor.spawn(unix(executor.clone(), driver.clone(), local)),
+            executor.spawn(unix(executor.clone(), driver.clone(), daemon.clone(), local)),
         ];
         if let Some(listener) = web {
             executor.spawn(door.run_timers()).detach();
@@ -108,6 +110,7 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
         // Their calls are answered now; the answers still have to be written.
         door.finish(GRACE.as_millis() as u64).await;
     }));
+    daemon.audit.close();
     log::info!("ended");
     Ok(())
 }
@@ -129,6 +132,7 @@ fn reload(flags: &commands::Serve, places: &Places, daemon: &Daemon) {
         Ok(settings) => {
             log::set_max_level(settings.log);
             daemon.pin(pinned(&settings));
+            daemon.audit.require(settings.audit_required);
             daemon.allow_uploads(Uploads::new(settings.upload_roots.as_deref(), places));
             if flags.background
                 && let Err(e) = crate::background::reopen_log(places)
@@ -289,7 +293,7 @@ async fn http(
     }
 }
 
-async fn unix(executor: Rc<LocalExecutor<'static>>, driver: Hub, listener: UnixListener) {
+async fn unix(executor: Rc<LocalExecutor<'static>>, driver: Hub, daemon: Rc<Daemon>, listener: UnixListener) {
     let mut weary = Weary::default();
     loop {
         match listener.accept().await {
@@ -297,11 +301,17 @@ async fn unix(executor: Rc<LocalExecutor<'static>>, driver: Hub, listener: UnixL
                 weary.recovered();
                 if !bridge_unix::same_user(&stream) {
                     log::warn!("a program of another user knocked at the Unix socket and was closed");
+                    daemon.audit.knocked("unix", None, "PERMISSION_DENIED");
                     continue;
                 }
                 let other = stream.clone();
                 let lines = Lines::new().with_hangup(move || bridge_unix::hung_up(&other));
-                executor.spawn(driver.serve(&bridge_unix::PEER, stream, lines)).detach();
+                let pid = bridge_unix::peer_pid(&stream);
+                let serving = driver.serve(&bridge_unix::PEER, stream, lines);
+                if let Some(conn) = serving.conn() {
+                    daemon.audit.arrived(conn, pid);
+                }
+                executor.spawn(serving).detach();
             }
             Err(e) => weary.rest("Unix socket", &e).await,
         }

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use crate::client::Refusal;
+
 /// A failure that ends the program.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     text: String,
     code: u8,
+    refusal: Option<Box<Refusal>>,
 }
 
 /// A result whose failure ends the program.
@@ -26,7 +29,7 @@ pub(crate) const TIMED_OUT: u8 = 5;
 impl Trouble {
     /// A failure with its exit code.
     pub(crate) fn new(code: u8, text: impl Into<String>) -> Trouble {
-        Trouble { text: text.into(), code }
+        Trouble { text: text.into(), code, refusal: None }
     }
 
     /// The command was right but failed.
@@ -37,6 +40,17 @@ impl Trouble {
     /// The command, its configuration or its surroundings are wrong.
     pub(crate) fn usage(text: impl Into<String>) -> Trouble {
         Trouble::new(USAGE, text)
+    }
+
+    /// The same, with what the daemon answered.
+    pub(crate) fn answered(mut self, refusal: &Refusal) -> Trouble {
+        self.refusal = Some(Box::new(refusal.clone()));
+        self
+    }
+
+    /// What the daemon answered, if that is what went wrong.
+    pub(crate) fn refusal(&self) -> Option<&Refusal> {
+        self.refusal.as_deref()
     }
 
     /// The exit code.

@@ -41,6 +41,10 @@ impl Porter for Desk {
         self.daemon.change_policy(&change, "an HTTP client").map_err(|e| e.to_string())
     }
 
+    fn refused(&self, code: &str) {
+        self.daemon.audit.knocked("http", None, code);
+    }
+
     fn save(&self, file: SaveFile) -> futures::future::LocalBoxFuture<'static, Result<String, String>> {
         let state = self.state.clone();
         let saved = smol::unblock(move || match captures::save(&state, &file) {

@@ -194,3 +194,49 @@ fn a_pause_is_told() {
     let (_, report) = doctor(&home, Some(&daemon), false);
     check(&report, "pause", "warn", &["bridged policy set pause off"]);
 }
+
+#[test]
+fn security_shows_who_may_come_in_and_what_guards_that() {
+    let home = Home::new();
+    let folder = home.path("extension");
+    dist(&home);
+    run(&home, None, &["extension", "install", folder.to_str().unwrap()]).ok();
+    let daemon = home.serve();
+    home.bridged(["approve", "abcdefghijklmnopabcdefghijklmnop"]).ok();
+    home.bridged(["policy", "set", "evaluate", "on"]).ok();
+    let checks = |code: i32| {
+        let done = run(&home, None, &["doctor", "--security", "--json"]);
+        assert_eq!(done.code, code, "{}", done.out);
+        serde_json::from_str::<Value>(&done.out).unwrap()["checks"].as_array().unwrap().clone()
+    };
+    let all = checks(0);
+    let of = |name: &str| {
+        let found: Vec<&Value> = all.iter().filter(|check| check["check"] == name).collect();
+        assert!(!found.is_empty(), "no {name} in {all:#?}");
+        found
+    };
+    assert!(of("unix")[0]["about"].as_str().unwrap().contains("bridged.sock"));
+    assert!(of("websocket")[0]["about"].as_str().unwrap().contains(&format!("127.0.0.1:{}", daemon.port)));
+    assert!(of("compat")[0]["about"].as_str().unwrap().starts_with("same-user"));
+    let files = of("file");
+    for name in ["root.key", "client.token", "pairings.json", "policy.json", "bridged.sock", "pairing.json"] {
+        let found = files.iter().find(|file| file["about"].as_str().unwrap().contains(name));
+        let found = found.unwrap_or_else(|| panic!("no {name} in {files:#?}"));
+        assert!(found["status"] == "ok" && found["about"].as_str().unwrap().contains("mode 0600"), "{found}");
+    }
+    assert_eq!(
+        (&of("approved")[0]["status"], &of("evaluate")[0]["status"]),
+        (&"warn".into(), &"warn".into())
+    );
+    assert!(of("approved")[0]["todo"].as_str().unwrap().contains("bridged revoke"));
+    assert_eq!(of("pairing").len(), 1);
+    assert!(of("policy")[0]["about"].as_str().unwrap().contains("read_only off"));
+    assert_eq!((&of("core-dumps")[0]["status"], &of("audit")[0]["status"]), (&"ok".into(), &"ok".into()));
+    assert_eq!(of("pinned").len(), 1);
+
+    // What is wrong is said, with what to do, and the exit code tells it.
+    fs::set_permissions(home.state("policy.json"), PermissionsExt::from_mode(0o644)).unwrap();
+    let wrong: Vec<Value> = checks(1).into_iter().filter(|check| check["status"] == "fail").collect();
+    assert!(wrong.iter().any(|check| check["todo"].as_str().unwrap().starts_with("chmod 600")), "{wrong:#?}");
+    assert_eq!(daemon.client().call("ping", json!({}))["result"]["pong"], true);
+}

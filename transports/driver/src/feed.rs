@@ -7,7 +7,8 @@ use crate::link::{AnyLink, State};
 use crate::outbox::Large;
 use crate::timers::Kind;
 use bridge_core::{
-    CloseCode, Code, Congestion, Event, Forward, Inspected, Instant, Output, Request, Role, Ticket, Violation,
+    CallId, CloseCode, Code, Congestion, ConnId, Event, Fault, Forward, Inspected, Instant, Output, Request,
+    Role, Ticket, Violation,
 };
 use futures::task::noop_waker_ref;
 use std::ops::Range;
@@ -46,6 +47,9 @@ impl<H: Host, C: Clock> Shared<H, C> {
             Inspected::Forward(forward) => {
                 if let Some(to) = self.link(forward.to()) {
                     self.answered(&to, forward.len());
+                }
+                if let Some(call) = forward.call() {
+                    self.host.answered(call, &forward.parts());
                 }
                 self.queue(&forward, owner)
             }
@@ -89,7 +93,8 @@ impl<H: Host, C: Clock> Shared<H, C> {
             Judgement::Hold => {
                 let conn = request.conn();
                 let kept = request.clone();
-                let ticket = self.hub.borrow_mut().hold(request, now).ok()?;
+                let held = self.hub.borrow_mut().hold(request, now);
+                let ticket = self.noted(held, |ticket| Some((ticket.call(), None)))?;
                 self.drain();
                 self.host.held(&Driver(self.clone()), Held { ticket, conn }, &kept);
                 None
@@ -103,9 +108,30 @@ impl<H: Host, C: Clock> Shared<H, C> {
             self.wait(link, request, now);
             return None;
         }
-        let forward = self.hub.borrow_mut().forward(request, now).ok()?;
+        let forward = self.hub.borrow_mut().forward(request, now);
+        let forward = self.noted(forward, |forward| Some((forward.call()?, Some(forward.to()))))?;
         link.turns.asked();
         self.queue(&forward, owner)
+    }
+
+    /// Tells the host what became of the request it judged last.
+    pub(crate) fn noted<T>(
+        &self,
+        taken: Result<T, Fault>,
+        call: impl Fn(&T) -> Option<(CallId, Option<ConnId>)>,
+    ) -> Option<T> {
+        match taken {
+            Ok(taken) => {
+                if let Some((call, browser)) = call(&taken) {
+                    self.host.accepted(call, browser);
+                }
+                Some(taken)
+            }
+            Err(why) => {
+                self.host.declined(why);
+                None
+            }
+        }
     }
 
     /// Queues a forward, or says how to without copying.
@@ -134,6 +160,9 @@ impl<H: Host, C: Clock> Shared<H, C> {
     pub(crate) fn complete(&self, ticket: Ticket, result: &[u8]) {
         let completed = self.hub.borrow_mut().complete(ticket, result);
         if let Ok(forward) = completed {
+            if let Some(call) = forward.call() {
+                self.host.answered(call, &forward.parts());
+            }
             self.queue(&forward, None);
         }
         self.drain();
@@ -165,6 +194,9 @@ impl<H: Host, C: Clock> Shared<H, C> {
                         if let Some(link) = self.link(to) {
                             let mut whole = spares.take();
                             message.each(|piece| whole.extend_from_slice(piece));
+                            if let Some(call) = message.call() {
+                                self.host.answered(call, &[&whole]);
+                            }
                             link.push(&[&whole], spares);
                             spares.give(whole);
                             self.touch(&link);

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::driver::Driver;
-use bridge_core::{Code, ConnId, Event, Keyring, Notice, Request, Ticket};
+use bridge_core::{CallId, Code, ConnId, Event, Fault, Keyring, Notice, Request, Ticket};
 
 /// The policy and the memory of a program around the hub. All calls come from the driver's own thread, at a
 /// moment when the host may call the driver in turn.
@@ -26,6 +26,25 @@ pub trait Host: Sized + 'static {
     fn held<C: Clock>(&self, driver: &Driver<Self, C>, held: Held, request: &Request<'_>) {
         let _ = request;
         held.fail(driver, Code::InternalError, "nobody decides about held requests here");
+    }
+
+    /// The request that was judged last was taken on, and its call is this one; at this browser, if it was passed on already.
+    /// The hub must not be called from here.
+    #[inline]
+    fn accepted(&self, call: CallId, browser: Option<ConnId>) {
+        let _ = (call, browser);
+    }
+
+    /// The request that was judged last was not taken on; its client is told why.
+    #[inline]
+    fn declined(&self, why: Fault) {
+        let _ = why;
+    }
+
+    /// A call that was taken on is answered, with these bytes. The hub must not be called from here.
+    #[inline]
+    fn answered(&self, call: CallId, answer: &[&[u8]]) {
+        let _ = (call, answer);
     }
 
     /// A frame of a proven extension that wants no answer.

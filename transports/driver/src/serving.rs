@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::link::{AnyLink, Link, State, Stream};
 use crate::nudge::Nudge;
 use crate::timers::Kind;
-use bridge_core::Instant;
+use bridge_core::{ConnId, Instant};
 use futures::io::{AsyncRead, AsyncWrite};
 use std::future::Future;
 use std::pin::Pin;
@@ -56,6 +56,12 @@ where
     ) -> Self {
         let waker = Waker::from(nudge.clone());
         Self { shared, link, any, nudge, waker, received: received.to_vec(), discarded: 0 }
+    }
+
+    /// Its handle in the hub; `None` once it is closed.
+    #[must_use]
+    pub fn conn(&self) -> Option<ConnId> {
+        self.link.id.get()
     }
 
     fn step(&mut self, cx: &mut Context<'_>) -> Step {

@@ -111,7 +111,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         let once = request.once().map(Box::from);
         let held = self.hub.borrow_mut().hold(request, now);
         // If it is refused, the answer is queued.
-        let Ok(ticket) = held else { return };
+        let Some(ticket) = self.noted(held, |ticket| Some((ticket.call(), None))) else { return };
         let turns = &link.turns;
         turns.bytes.set(turns.bytes.get() + params.len());
         turns.waiting.borrow_mut().push_back(Waiting { ticket, method, params, once });

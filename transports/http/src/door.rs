@@ -44,6 +44,11 @@ pub trait Porter: 'static {
     /// Pauses the bridge; there is no way back through this door.
     fn pause(&self) -> Result<(), String>;
 
+    /// Somebody was turned away, with this code.
+    fn refused(&self, code: &str) {
+        let _ = code;
+    }
+
     /// Writes a file that is too large to be sent, and says where it went.
     fn save(&self, file: SaveFile) -> LocalBoxFuture<'static, Result<String, String>>;
 }
@@ -85,7 +90,7 @@ pub(crate) struct Inside<H: Host, C: Clock> {
     pub(crate) connections: Cell<usize>,
     answering: Cell<usize>,
     answered: RefCell<Option<Waker>>,
-    porter: Rc<dyn Porter>,
+    pub(crate) porter: Rc<dyn Porter>,
     callers: Rc<Callers<H, C>>,
     mcp: Sets<H, C>,
     reader: Reader<H, C>,

@@ -20,6 +20,20 @@ fn peer_uid(_: rustix::fd::BorrowedFd<'_>) -> Option<u32> {
     Some(rustix::process::geteuid().as_raw())
 }
 
+/// The process at the other end, where the kernel says.
+#[must_use]
+pub fn peer_pid(stream: impl AsFd) -> Option<i32> {
+    #[cfg(target_os = "linux")]
+    return rustix::net::sockopt::socket_peercred(stream.as_fd())
+        .ok()
+        .map(|peer| peer.pid.as_raw_nonzero().get());
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = stream;
+        None
+    }
+}
+
 /// Whether the peer has closed its end altogether, as opposed to only its sending side.
 #[must_use]
 pub fn hung_up(stream: impl AsFd) -> bool {

@@ -32,9 +32,13 @@ fn bridge_words() -> Vec<(String, String, Vec<String>)> {
         (method.command(), method.about.clone(), own.chain(COMMON.map(str::to_owned)).collect())
     };
     let mut words: Vec<_> = catalogue().methods().iter().map(of).collect();
-    for (name, about) in
-        [("help", "What a method takes."), ("call", "Any method with JSON."), ("completions", "For a shell.")]
-    {
+    for (name, about) in [
+        ("help", "What a method takes."),
+        ("call", "Any method with JSON."),
+        ("watch", "Calls as they pass."),
+        ("repl", "One command a line."),
+        ("completions", "For a shell."),
+    ] {
         words.push((name.to_owned(), about.to_owned(), Vec::new()));
     }
     words

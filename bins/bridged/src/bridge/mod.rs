@@ -1,7 +1,10 @@
 //! `bridge`: every method as a command, its arguments and help from the catalogue.
 
 mod complete;
+mod fault;
 mod picture;
+mod repl;
+mod watch;
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -37,6 +40,13 @@ pub(crate) use complete::script as completions;
 
 /// Runs `bridge` with its arguments.
 pub(crate) fn run(args: &[String]) -> Outcome<()> {
+    match attempt(args) {
+        Err(trouble) if fault::wants_json(args) && !trouble.to_string().is_empty() => fault::tell(&trouble),
+        done => done,
+    }
+}
+
+fn attempt(args: &[String]) -> Outcome<()> {
     let (options, rest) = options(args)?;
     let mut rest = rest.into_iter();
     let Some(command) = rest.next() else {
@@ -52,6 +62,18 @@ pub(crate) fn run(args: &[String]) -> Outcome<()> {
             None => print(&overview()),
         },
         "--version" => print(&format!("bridge {VERSION}\n")),
+        "watch" if options.help => print(watch::HELP),
+        "watch" => watch::run(&options),
+        "repl" if options.help => print(repl::HELP),
+        "repl" => {
+            let mut always = args.to_vec();
+            let at = always.iter().position(|arg| arg == "repl");
+            at.map(|at| always.remove(at));
+            repl::run(&always)
+        }
+        "completions" if options.help => print(
+            "usage: bridge completions bash|zsh|fish\n\nPrints completions for a shell.\n\nExample: source <(bridge completions bash)\n",
+        ),
         "completions" => print(&completions("bridge", rest.first().map(String::as_str))?),
         "call" if options.help => print(
             "usage: bridge call METHOD [JSON]\n\nCalls any method with its parameters as JSON; `-` reads them from standard input.\n\nExample: bridge call click '{\"target\":{\"by\":\"text\",\"value\":\"Sign in\"}}'\n",
@@ -216,7 +238,7 @@ fn refused(refusal: &Refusal) -> Trouble {
     if refusal.maybe_executed {
         text.push_str("\n  It may have happened all the same: look before you try again.");
     }
-    Trouble::new(code, text)
+    Trouble::new(code, text).answered(refusal)
 }
 
 /// What to do about an error.
@@ -296,7 +318,7 @@ fn whole(flag: &str, text: &str) -> Outcome<i64> {
 fn find(name: &str) -> Outcome<&'static Method> {
     catalogue().method(name).ok_or_else(|| {
         let commands: Vec<String> = catalogue().methods().iter().map(Method::command).collect();
-        let own = ["help", "call", "completions"];
+        let own = ["help", "call", "watch", "repl", "completions"];
         let known = commands.iter().map(String::as_str).chain(own);
         Trouble::usage(match nearest(name, known) {
             Some(near) => format!("there is no method `{}`; did you mean `{near}`?", name.escape_debug()),
@@ -312,6 +334,8 @@ fn overview() -> String {
          {}\
          bridge help METHOD    what a method takes\n\
          bridge call METHOD JSON    any method with its parameters as JSON\n\
+         bridge watch    calls as they pass, whoever makes them\n\
+         bridge repl    one command a line\n\
          bridge completions bash|zsh|fish\n\n\
          A lone `-` in place of a value reads it from standard input; what follows `--` is never a flag.\n\
          Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon, 4 no browser, 5 timed out.\n\
@@ -340,9 +364,14 @@ fn from_stdin(_: &str) -> Result<String, String> {
 
 /// Prints; a reader that went away (`| head`) is no failure.
 fn print(text: &str) -> Outcome<()> {
+    printed(text).map(drop)
+}
+
+/// Prints; false once nobody reads.
+fn printed(text: &str) -> Outcome<bool> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e).doing("write the result"),
-        _ => Ok(()),
+        done => Ok(done.is_ok()),
     }
 }

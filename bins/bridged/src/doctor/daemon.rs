@@ -154,6 +154,7 @@ pub(super) fn running(patient: &mut Patient) -> Vec<Finding> {
         };
         patient.secret = ask("doctor");
         patient.policy = ask("policy_get");
+        patient.audit = ask("audit");
     }
     patient.record = Some(record);
     findings

@@ -4,6 +4,7 @@
 mod browser;
 mod daemon;
 mod others;
+mod security;
 
 use serde_json::{Value, json};
 
@@ -98,10 +99,12 @@ struct Patient {
     /// What it says to its owner alone.
     secret: Value,
     policy: Value,
+    audit: Value,
 }
 
 /// Runs every check, and with `fix` the repairs.
-pub(crate) fn run(places: &Places, as_json: bool, fix: bool) -> Outcome<()> {
+pub(crate) fn run(places: &Places, as_json: bool, fix: bool, security: bool) -> Outcome<()> {
+    let examine = |places: &Places| examine(places, security);
     let mut findings = examine(places);
     if fix {
         let mut repaired = Vec::new();
@@ -142,7 +145,7 @@ pub(crate) fn run(places: &Places, as_json: bool, fix: bool) -> Outcome<()> {
     if worst == Verdict::Fail { Err(Trouble::failed("")) } else { Ok(()) }
 }
 
-fn examine(places: &Places) -> Vec<Finding> {
+fn examine(places: &Places, security: bool) -> Vec<Finding> {
     let settled = Settings::settle(Given::default(), places, false);
     let settings_finding = match &settled {
         Ok(_) if !places.config.exists() => {
@@ -162,7 +165,12 @@ fn examine(places: &Places) -> Vec<Finding> {
         hub: Value::Null,
         secret: Value::Null,
         policy: Value::Null,
+        audit: Value::Null,
     };
+    if security {
+        daemon::running(&mut patient);
+        return security::examine(&patient);
+    }
     let mut findings = vec![daemon::program(), settings_finding, daemon::state(&patient)];
     findings.extend(daemon::running(&mut patient));
     findings.push(daemon::port(&patient));

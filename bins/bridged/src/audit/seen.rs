@@ -1,0 +1,59 @@
+//! What was written already in this second, so that a flood is a line and a number.
+
+/// How many kinds are told apart at once; the one that came first gives way.
+const KINDS: usize = 16;
+
+/// The kinds of one connection.
+#[derive(Default)]
+pub(crate) struct Seen {
+    kinds: Vec<Kind>,
+}
+
+struct Kind {
+    method: Box<str>,
+    code: Box<str>,
+    second: u64,
+    more: u64,
+}
+
+impl Seen {
+    /// Whether this is the first of its kind in this second; then how many went unwritten before it.
+    pub(crate) fn again(&mut self, method: &str, code: &str, second: u64) -> Option<u64> {
+        let known = self.kinds.iter_mut().find(|kind| &*kind.method == method && &*kind.code == code);
+        let Some(kind) = known else {
+            if self.kinds.len() >= KINDS {
+                self.kinds.remove(0);
+            }
+            self.kinds.push(Kind { method: method.into(), code: code.into(), second, more: 0 });
+            return Some(0);
+        };
+        if kind.second == second {
+            kind.more = kind.more.saturating_add(1);
+            return None;
+        }
+        kind.second = second;
+        Some(std::mem::take(&mut kind.more))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_one_line_a_second_and_the_next_says_how_many_there_were() {
+        let mut seen = Seen::default();
+        assert_eq!(seen.again("list_tabs", "", 1), Some(0));
+        assert!((0..9).all(|_| seen.again("list_tabs", "", 1).is_none()));
+        assert_eq!(seen.again("list_tabs", "PAUSED", 1), Some(0), "another kind");
+        assert_eq!(seen.again("list_tabs", "", 2), Some(9));
+        assert_eq!(seen.again("list_tabs", "", 4), Some(0));
+    }
+
+    #[test]
+    fn kinds_are_bounded() {
+        let mut seen = Seen::default();
+        assert!((0..1000).all(|n| seen.again(&format!("m{n}"), "", 1).is_some()));
+        assert!(seen.kinds.len() <= KINDS);
+    }
+}
