@@ -195,14 +195,14 @@ impl World {
         self.model.check_owner(ask.conn, request.owner());
         assert_eq!(request.conn(), self.ids[ask.conn]);
         assert_eq!((request.id(), request.method()), (ask.id.as_str(), ask.method.as_str()));
-        assert_eq!(show(request.params()), ask.params);
+        assert!(request.params() == ask.params.as_bytes(), "params: {}", show(request.params()));
         assert_eq!((request.browser_id(), request.once()), (ask.browser.as_deref(), ask.once.as_deref()));
         assert_eq!(request.timeout_ms(), ask.timeout_ms);
         assert_eq!((request.role(), request.class(), request.door()), (ask.role, ask.class, ask.door));
         let params = Object::read(ask.params.as_bytes(), usize::MAX).unwrap();
         for (key, raw) in params.members() {
             let found = request.param(key.trim_matches('"'));
-            assert_eq!(found.map(show).as_deref(), Some(*raw), "the parameter {key}");
+            assert!(found == Some(raw.as_bytes()), "the parameter {key}");
         }
         assert_eq!(request.param("no such"), None);
     }

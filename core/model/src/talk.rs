@@ -1,6 +1,6 @@
 //! What peers say in a world and what its host makes of it, given to hub and model alike.
 
-use bridge_core::{Code, Forward, Inspected, Instant, Request};
+use bridge_core::{Code, Forward, Inspected, Instant, Request, Ticket};
 
 use crate::ledger::{Conn, Seen, wire_id};
 use crate::loose::Loose;
@@ -144,8 +144,8 @@ impl World {
                 self.passed(hub, model, from, None, Some(CHANGED));
             }
             Then::Refuse => {
-                self.hub.refuse(request, Code::Paused, "paused \"by\" user\n", true);
-                self.model.refuse(ask, Code::Paused, "paused \"by\" user\n", true);
+                self.hub.refuse(request, Code::Paused, REFUSED, true);
+                self.model.refuse(ask, Code::Paused, REFUSED, true);
             }
             Then::Answer => {
                 let written = self.hub.answer(request, RESULT);
@@ -169,37 +169,49 @@ impl World {
         if self.held.is_empty() {
             return;
         }
-        let (ticket, call, params) = self.held.remove(usize::from(nth) % self.held.len());
-        let asker = self.model.asker_of(call);
-        assert_eq!(self.hub.is_held(&ticket), asker.is_some());
+        let nth = usize::from(nth) % self.held.len();
         match settle {
             Settle::Release => {
-                let hub = self.hub.release(
-                    ticket,
-                    "navigate",
-                    &params,
-                    Some("once-1"),
-                    Instant::from_millis(self.now),
-                );
-                let model = self.model.release(call, "navigate", &params, Some("once-1"));
-                self.passed(hub, model, asker.unwrap_or(usize::MAX), None, Some(&params));
+                let params = self.held[nth].2.clone();
+                self.release(nth, "navigate", &params, Some("once-1"));
             }
-            Settle::Complete => {
-                match (self.hub.complete(ticket, RESULT), self.model.complete(call, RESULT)) {
-                    (Ok(written), Ok((to, expected))) => {
-                        let bytes = written.parts().concat();
-                        assert_eq!((show(&bytes), written.to()), (show(&expected), self.ids[to]));
-                        self.ledger.note(Seen::Sent(to, bytes));
-                    }
-                    (Err(hub), Err(model)) => assert_eq!(hub, model),
-                    (hub, model) => panic!("complete: the hub says {hub:?}, the model {model:?}"),
-                }
-            }
-            Settle::Fail => {
-                self.hub.fail(ticket, Code::DeniedByUser, "no");
-                self.model.fail(call, Code::DeniedByUser, "no");
-            }
+            Settle::Complete => self.complete(nth, RESULT),
+            Settle::Fail => self.fail(nth, Code::DeniedByUser, "no"),
         }
+    }
+
+    /// The held request is the host's no longer; its ticket, and the model's name for it and for who asked.
+    fn let_go(&mut self, nth: usize) -> (Ticket, usize, Option<Conn>) {
+        let (ticket, call, _) = self.held.remove(nth);
+        let asker = self.model.asker_of(call);
+        assert_eq!(self.hub.is_held(&ticket), asker.is_some());
+        (ticket, call, asker)
+    }
+
+    pub(crate) fn release(&mut self, nth: usize, method: &str, params: &[u8], once: Option<&str>) {
+        let (ticket, call, asker) = self.let_go(nth);
+        let hub = self.hub.release(ticket, method, params, once, Instant::from_millis(self.now));
+        let model = self.model.release(call, method, params, once);
+        self.passed(hub, model, asker.unwrap_or(usize::MAX), None, Some(params));
+    }
+
+    pub(crate) fn complete(&mut self, nth: usize, result: &[u8]) {
+        let (ticket, call, _) = self.let_go(nth);
+        match (self.hub.complete(ticket, result), self.model.complete(call, result)) {
+            (Ok(written), Ok((to, expected))) => {
+                let bytes = written.parts().concat();
+                assert_eq!((show(&bytes), written.to()), (show(&expected), self.ids[to]));
+                self.ledger.note(Seen::Sent(to, bytes));
+            }
+            (Err(hub), Err(model)) => assert_eq!(hub, model),
+            (hub, model) => panic!("complete: the hub says {hub:?}, the model {model:?}"),
+        }
+    }
+
+    pub(crate) fn fail(&mut self, nth: usize, code: Code, text: &str) {
+        let (ticket, call, _) = self.let_go(nth);
+        self.hub.fail(ticket, code, text);
+        self.model.fail(call, code, text);
     }
 
     /// Compares an envelope, or why there is none.
@@ -230,8 +242,12 @@ impl World {
     }
 }
 
-const CHANGED: &[u8] = br#"{"url":"https://checked.example/"}"#;
-const RESULT: &[u8] = br#"{"paused":false}"#;
+/// The params that a host puts in place of a client's.
+pub const CHANGED: &[u8] = br#"{"url":"https://checked.example/"}"#;
+/// Why a host refuses.
+pub const REFUSED: &str = "paused \"by\" user\n";
+/// What a host answers by itself.
+pub const RESULT: &[u8] = br#"{"paused":false}"#;
 
 /// Whether everything but the id is the very bytes of the frame.
 fn is_lent(forward: &Forward<'_>, frame: &[u8]) -> bool {

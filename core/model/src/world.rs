@@ -150,7 +150,7 @@ impl World {
     /// Does one operation to both.
     pub fn step(&mut self, op: &Op) {
         match op {
-            Op::Open(opening) => self.open(*opening),
+            Op::Open(opening) => self.open(&peer(*opening)),
             Op::Hello(by, hello) => self.hello(*by, hello),
             Op::Confirm(by, confirm) => self.confirm(*by, *confirm),
             Op::Ask(by, ask, then) => {
@@ -260,12 +260,11 @@ impl World {
         Some(f(self, id))
     }
 
-    fn open(&mut self, opening: Opening) {
-        let peer = peer(opening);
-        let opened = self.hub.open(&peer, self.instant());
+    pub(crate) fn open(&mut self, peer: &Peer<'static>) {
+        let opened = self.hub.open(peer, self.instant());
         assert_eq!(opened.is_ok(), self.model.takes_more(), "whether a connection is taken in");
         if let Ok(id) = opened {
-            let conn = self.model.open(&peer, id);
+            let conn = self.model.open(peer, id);
             assert_eq!(conn, self.ids.len());
             assert!(!self.ids.contains(&id), "the handle {id:?} was used before");
             self.ids.push(id);
@@ -297,7 +296,8 @@ impl World {
     }
 }
 
-fn peer(opening: Opening) -> Peer<'static> {
+/// What a door tells the hub about it.
+pub fn peer(opening: Opening) -> Peer<'static> {
     let tcp = Peer {
         door: Door::WebSocket,
         trust: Trust::SameUser,

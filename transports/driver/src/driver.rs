@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::codec::Codec;
 use crate::heads::{Head, Heads};
 use crate::host::Host;
+use crate::input::Input;
 use crate::link::{AnyLink, Link, Mailbox, State, Stream};
 use crate::local::Local;
 use crate::nudge::{Nudge, Ready};
@@ -249,6 +250,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         if let Some(codec) = link.wire.borrow_mut().codec() {
             codec.limit(first);
         }
+        self.host.input(&Input::Open(peer));
         let opened = self.hub.borrow_mut().open(peer, self.clock.now());
         match opened {
             Ok(conn) => {
@@ -307,6 +309,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
     pub(crate) fn leave(&self, link: &AnyLink) {
         if let Some(conn) = link.id.get() {
             self.forget(link);
+            self.host.input(&Input::Close(conn));
             self.hub.borrow_mut().close(conn, self.clock.now());
             self.drain();
             self.resume();

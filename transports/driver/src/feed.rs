@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::driver::{Driver, Shared};
 use crate::host::{Held, Host, Judgement};
+use crate::input::Input;
 use crate::link::{AnyLink, State};
 use crate::outbox::Large;
 use crate::timers::Kind;
@@ -42,6 +43,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
             Incoming::Borrowed(frame) => (*frame, None),
             Incoming::Owned(frame) => (&frame[..], Some(&frame[..])),
         };
+        self.host.input(&Input::Frame(conn, frame));
         let inspected = self.hub.borrow_mut().inspect(conn, frame, now);
         let moved = match inspected {
             Inspected::Forward(forward) => {
@@ -76,23 +78,26 @@ impl<H: Host, C: Clock> Shared<H, C> {
     ) -> Option<Move> {
         // The hub is not borrowed here: the host may call it.
         match self.host.judge(&request) {
-            Judgement::Pass => self.pass(link, request, owner, now),
+            Judgement::Pass => self.pass(link, request, None, owner, now),
             Judgement::Replace(params) => {
-                let moved = self.pass(link, request.with_params(&params), None, now);
+                let moved = self.pass(link, request.with_params(&params), Some(&params), None, now);
                 debug_assert!(moved.is_none(), "nothing is moved that is not owned");
                 None
             }
             Judgement::Refuse(code, text, maybe_executed) => {
+                self.host.input(&Input::Refuse);
                 self.hub.borrow_mut().refuse(request, code, &text, maybe_executed);
                 None
             }
             Judgement::Answer(result) => {
+                self.host.input(&Input::Answer);
                 let forward = self.hub.borrow_mut().answer(request, &result);
                 self.queue(&forward, None)
             }
             Judgement::Hold => {
                 let conn = request.conn();
                 let kept = request.clone();
+                self.host.input(&Input::Hold);
                 let held = self.hub.borrow_mut().hold(request, now);
                 let ticket = self.noted(held, |ticket| Some((ticket.call(), None)))?;
                 self.drain();
@@ -103,11 +108,19 @@ impl<H: Host, C: Clock> Shared<H, C> {
     }
 
     /// Passes a request on, if it is its client's turn.
-    fn pass(&self, link: &AnyLink, request: Request<'_>, owner: Option<&[u8]>, now: Instant) -> Option<Move> {
+    fn pass(
+        &self,
+        link: &AnyLink,
+        request: Request<'_>,
+        changed: Option<&[u8]>,
+        owner: Option<&[u8]>,
+        now: Instant,
+    ) -> Option<Move> {
         if self.must_wait(link) {
             self.wait(link, request, now);
             return None;
         }
+        self.host.input(&Input::Forward(changed));
         let forward = self.hub.borrow_mut().forward(request, now);
         let forward = self.noted(forward, |forward| Some((forward.call()?, Some(forward.to()))))?;
         link.turns.asked();
@@ -149,6 +162,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
 
     pub(crate) fn release(&self, ticket: Ticket, method: &str, params: &[u8], once: Option<&str>) {
         let now = self.clock.now();
+        self.host.input(&Input::Release { call: ticket.call(), method, params, once });
         let released = self.hub.borrow_mut().release(ticket, method, params, once, now);
         if let Ok(forward) = released {
             self.queue(&forward, None);
@@ -158,6 +172,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
     }
 
     pub(crate) fn complete(&self, ticket: Ticket, result: &[u8]) {
+        self.host.input(&Input::Complete(ticket.call()));
         let completed = self.hub.borrow_mut().complete(ticket, result);
         if let Ok(forward) = completed {
             if let Some(call) = forward.call() {
@@ -170,6 +185,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
     }
 
     pub(crate) fn fail(&self, ticket: Ticket, code: Code, text: &str) {
+        self.host.input(&Input::Fail(ticket.call()));
         self.hub.borrow_mut().fail(ticket, code, text);
         self.drain();
         self.settle();
@@ -178,6 +194,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
     /// The link broke a rule of its transport, or of the queues.
     pub(crate) fn reject(&self, link: &AnyLink, why: Violation) {
         if let Some(conn) = link.id.get() {
+            self.host.input(&Input::Reject(conn, why));
             self.hub.borrow_mut().reject(conn, why, self.clock.now());
             self.drain();
         }
@@ -295,6 +312,8 @@ impl<H: Host, C: Clock> Shared<H, C> {
         let mut cx = Context::from_waker(noop_waker_ref());
         match link.poll_flush(&mut cx, &mut self.spares.borrow_mut()) {
             Poll::Pending => self.stalled(link),
+            // It was not read while its queue was long, and no writing of its own will wake it.
+            Poll::Ready(Ok(())) if link.unread.get() => link.nudge(),
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(_)) => {
                 link.state.set(State::Dead);
@@ -335,6 +354,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
             && now != was
         {
             link.congestion.set(now);
+            self.host.input(&Input::Congested(conn, now));
             self.hub.borrow_mut().congested(conn, now);
             self.drain();
             if now == Congestion::Clear {

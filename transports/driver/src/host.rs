@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::driver::Driver;
+use crate::input::Input;
 use bridge_core::{CallId, Code, ConnId, Event, Fault, Keyring, Notice, Request, Ticket};
 
 /// The policy and the memory of a program around the hub. All calls come from the driver's own thread, at a
@@ -55,6 +56,12 @@ pub trait Host: Sized + 'static {
     /// Something for logs.
     fn event(&self, event: &Event) {
         let _ = event;
+    }
+
+    /// Something is given to the hub next. For those who write a run down; nobody else needs it.
+    #[inline]
+    fn input(&self, input: &Input<'_>) {
+        let _ = input;
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Link<W: ?Sized> {
     pub(crate) blocked: Cell<bool>,
     /// Not read at present, because what it would ask for has nowhere to go.
     pub(crate) paused: Cell<bool>,
+    /// Not read at present, for whatever reason: its silence is not its own.
+    pub(crate) unread: Cell<bool>,
     pub(crate) congestion: Cell<Congestion>,
     /// It stands in the list of those to write to.
     pub(crate) touched: Cell<bool>,
@@ -148,6 +150,7 @@ impl<W> Link<W> {
             out: RefCell::default(),
             blocked: Cell::new(false),
             paused: Cell::new(false),
+            unread: Cell::new(false),
             congestion: Cell::new(Congestion::Clear),
             touched: Cell::new(false),
             unheard: Cell::new(0),

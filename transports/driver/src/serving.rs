@@ -5,6 +5,7 @@ use crate::codec::{Codec, Decoded, End};
 use crate::driver::Shared;
 use crate::feed::Incoming;
 use crate::host::Host;
+use crate::input::Input;
 use crate::link::{AnyLink, Link, State, Stream};
 use crate::nudge::Nudge;
 use crate::timers::Kind;
@@ -108,7 +109,9 @@ where
             if self.link.state.get() != State::Open {
                 return Step::Again;
             }
-            if self.pause() {
+            let unread = self.pause();
+            self.link.unread.set(unread);
+            if unread {
                 return Step::Wait;
             }
             let shared = self.shared.clone();
@@ -243,6 +246,7 @@ where
                 if self.link.state.get() == State::Open {
                     self.link.state.set(State::HalfClosed);
                     if let Some(conn) = self.link.id.get() {
+                        self.shared.host.input(&Input::HalfClose(conn));
                         self.shared.hub.borrow_mut().half_close(conn, now);
                         self.shared.drain();
                         self.shared.watch_half_closed(&self.any, now);

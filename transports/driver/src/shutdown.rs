@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::driver::Shared;
 use crate::host::Host;
+use crate::input::Input;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -21,6 +22,7 @@ impl<H: Host, C: Clock> Shutdown<H, C> {
         let now = shared.clock.now();
         let end = now.saturating_add_ms(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
         shared.heads.borrow_mut().close();
+        shared.host.input(&Input::Shutdown);
         shared.hub.borrow_mut().shutdown(now);
         shared.drain();
         shared.flush();

@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::driver::Shared;
 use crate::host::Host;
+use crate::input::Input;
 use crate::link::{AnyLink, State};
 use bridge_core::{Instant, Violation};
 use std::collections::BTreeSet;
@@ -51,6 +52,12 @@ impl Default for Dues {
 }
 
 impl Dues {
+    /// How many are waiting.
+    #[cfg(feature = "contract")]
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     pub(crate) fn wake_ended(&mut self) {
         if let Some(waker) = self.ended.take() {
             waker.wake();
@@ -110,6 +117,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
 
     /// Serves what is due.
     fn expire(&self, now: Instant) {
+        self.host.input(&Input::Timeout);
         self.hub.borrow_mut().handle_timeout(now);
         self.drain();
         self.heads.borrow_mut().expire(now);
@@ -149,7 +157,10 @@ impl<H: Host, C: Clock> Shared<H, C> {
                 }
             }
             Kind::Fragment => {
-                if link.state.get() == State::Open {
+                if link.state.get() == State::Open && link.unread.get() {
+                    // The rest of it may have been here for long.
+                    self.set_due(link, kind, now.saturating_add_ms(self.options.fragment_ms));
+                } else if link.state.get() == State::Open {
                     self.reject(link, Violation::Unfinished);
                 }
             }
@@ -176,8 +187,9 @@ impl<H: Host, C: Clock> Shared<H, C> {
             }
             _ => return,
         }
-        // A peer that takes what is written to it lives; one that does not is caught by the stall clock.
-        if link.blocked.get() {
+        // A peer that takes what is written to it lives; one that does not is caught by the stall clock. Of one that
+        // is not read nothing can be heard.
+        if link.blocked.get() || link.unread.get() {
             link.unheard.set(0);
         }
         if link.unheard.get() >= self.options.pings_missed {

@@ -9,6 +9,7 @@
 use crate::clock::Clock;
 use crate::driver::Shared;
 use crate::host::Host;
+use crate::input::Input;
 use crate::link::AnyLink;
 use crate::timers::Kind;
 use bridge_core::{Instant, Request, Ticket};
@@ -75,6 +76,12 @@ impl Turns {
         asked == 0 || self.weight.get().saturating_mul(asked) < WINDOW
     }
 
+    /// How many wait.
+    #[cfg(feature = "contract")]
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.borrow().len()
+    }
+
     pub(crate) fn clear(&self) {
         *self.waiting.borrow_mut() = VecDeque::new();
         self.bytes.set(0);
@@ -109,6 +116,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
     pub(crate) fn wait(&self, link: &AnyLink, request: Request<'_>, now: Instant) {
         let (method, params) = (Box::<str>::from(request.method()), Box::<[u8]>::from(request.params()));
         let once = request.once().map(Box::from);
+        self.host.input(&Input::Hold);
         let held = self.hub.borrow_mut().hold(request, now);
         // If it is refused, the answer is queued.
         let Some(ticket) = self.noted(held, |ticket| Some((ticket.call(), None))) else { return };
@@ -171,7 +179,9 @@ impl<H: Host, C: Clock> Shared<H, C> {
         turns.bytes.set(turns.bytes.get() - next.params.len());
         let Waiting { ticket, method, params, once } = next;
         let now = self.clock.now();
-        let released = self.hub.borrow_mut().release(ticket, &method, &params, once.as_deref(), now);
+        let (call, once) = (ticket.call(), once.as_deref());
+        self.host.input(&Input::Release { call, method: &method, params: &params, once });
+        let released = self.hub.borrow_mut().release(ticket, &method, &params, once, now);
         if let Ok(forward) = released {
             self.queue(&forward, None);
             turns.asked();

@@ -1,0 +1,61 @@
+//! How much of everything a driver holds at a moment.
+
+use crate::{Clock, Driver, Host};
+
+/// Counts of a driver's belongings: bounded at any time, and all zero when the last connection has gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Connections that are not over.
+    pub links: usize,
+    /// Connections that the hub knows.
+    pub known: usize,
+    /// Calls in flight in the hub.
+    pub calls: usize,
+    /// Bytes in all queues, as the driver counts them along the way.
+    pub queued: usize,
+    /// The same, counted now.
+    pub waiting: usize,
+    /// The longest queue, without the message being written.
+    pub longest_behind: usize,
+    /// Requests whose turn has not come.
+    pub turns: usize,
+    /// Deadlines of the driver's own.
+    pub dues: usize,
+    /// Whether connections have been woken and not polled yet.
+    pub ready: bool,
+    /// Connections that stand in a list of work to do: to be written to, or whose turn has come.
+    pub listed: usize,
+    /// Connections that are not read until something else is done.
+    pub paused: usize,
+}
+
+impl<H: Host, C: Clock> Driver<H, C> {
+    /// Counts everything.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        let shared = &self.0;
+        let all = shared.all.borrow();
+        let mut census = Census {
+            known: shared.links.borrow().iter().flatten().count(),
+            calls: shared.hub.borrow().in_flight(),
+            queued: shared.queued.get(),
+            ready: !shared.ready.none(),
+            dues: shared.dues.borrow().len(),
+            listed: shared.touched.borrow().len() + shared.turns.borrow().len(),
+            paused: shared.paused.borrow().len(),
+            ..Census::default()
+        };
+        for link in all.links.iter().flatten() {
+            census.links += 1;
+            census.waiting += link.waiting();
+            census.longest_behind = census.longest_behind.max(link.behind());
+            census.turns += link.turns.len();
+        }
+        census
+    }
+
+    /// Looks at the hub and changes nothing.
+    pub fn look<R>(&self, look: impl FnOnce(&crate::HubOf<H>) -> R) -> R {
+        look(&self.0.hub.borrow())
+    }
+}
