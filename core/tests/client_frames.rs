@@ -19,6 +19,7 @@ fn refused(frame: &str, id: &str, text: &str) {
     assert!(w.pings(client));
 }
 
+/// T57, T61, T68.
 #[test]
 fn malformed_json_is_answered_with_an_empty_id() {
     for frame in [
@@ -77,6 +78,7 @@ fn every_kind_of_value_that_json_knows_passes() {
     assert!(w.texts(browser).remove(0).contains(params), "byte for byte");
 }
 
+/// T58.
 #[test]
 fn depth_128_passes_and_129_does_not_wherever_it_is() {
     let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
@@ -102,6 +104,7 @@ fn depth_128_passes_and_129_does_not_wherever_it_is() {
     }
 }
 
+/// T59, T60.
 #[test]
 fn a_key_that_stands_twice_is_refused() {
     for frame in [
@@ -123,6 +126,7 @@ fn a_key_that_stands_twice_is_refused() {
     assert_eq!(w.send_text(client, deeper), Did::Forwarded(browser));
 }
 
+/// T62.
 #[test]
 fn a_key_written_with_a_backslash_is_refused() {
     for frame in [
@@ -155,6 +159,7 @@ fn more_than_64_keys_on_a_level_that_is_read_are_refused() {
     );
 }
 
+/// T63.
 #[test]
 fn half_a_surrogate_pair_is_refused_wherever_it_is() {
     for text in [r"\ud800", r"\udc00", r"\ud800x", r"\ud800\n", r"\ud800\ud800", r"\ud83d\u0041"] {
@@ -165,6 +170,7 @@ fn half_a_surrogate_pair_is_refused_wherever_it_is() {
     }
 }
 
+/// T64.
 #[test]
 fn an_id_comes_back_byte_for_byte() {
     let mut w = World::new();
@@ -199,6 +205,7 @@ fn an_id_comes_back_byte_for_byte() {
     }
 }
 
+/// T65.
 #[test]
 fn an_id_has_1_to_256_bytes() {
     let mut w = World::new();
@@ -214,6 +221,7 @@ fn an_id_has_1_to_256_bytes() {
     refused(&json!({"id":"i".repeat(257),"method":"ping"}).to_string(), "", "invalid id");
 }
 
+/// T66.
 #[test]
 fn an_id_that_is_no_string_is_never_met_with_silence() {
     for id in ["7", "1.5", "true", "{}", "[]"] {
@@ -299,6 +307,7 @@ fn an_id_that_is_still_pending_is_refused_and_the_first_goes_on() {
     w.ask(client, "1", browser);
 }
 
+/// T69.
 #[test]
 fn fields_that_the_hub_does_not_know_are_ignored() {
     let mut w = World::new();

@@ -51,6 +51,7 @@ fn an_answer_without_success_or_with_both_is_an_invalid_response() {
     }
 }
 
+/// T58.
 #[test]
 fn a_broken_answer_ends_its_call_at_once() {
     let deep =

@@ -8,6 +8,7 @@ use bridge_core::*;
 use common::*;
 use serde_json::json;
 
+/// T47.
 #[test]
 fn a_hello_of_the_same_user_is_accepted_without_a_word() {
     let mut w = World::new();
@@ -18,6 +19,7 @@ fn a_hello_of_the_same_user_is_accepted_without_a_word() {
     assert!(w.pings(browser));
 }
 
+/// T30.
 #[test]
 fn without_a_hello_the_connection_is_closed_at_five_seconds() {
     let mut w = World::new();
@@ -31,6 +33,7 @@ fn without_a_hello_the_connection_is_closed_at_five_seconds() {
     }
 }
 
+/// T32, T34.
 #[test]
 fn what_is_no_hello_is_refused_by_its_own_text() {
     for frame in [
@@ -49,6 +52,7 @@ fn what_is_no_hello_is_refused_by_its_own_text() {
     }
 }
 
+/// T31.
 #[test]
 fn a_binary_first_frame_gets_the_same_text_and_its_own_close_code() {
     let mut w = World::new();
@@ -58,6 +62,7 @@ fn a_binary_first_frame_gets_the_same_text_and_its_own_close_code() {
     w.denied(conn, "expected hello message", "INVALID_HELLO", 1003);
 }
 
+/// T33.
 #[test]
 fn a_hello_must_declare_one_of_the_roles() {
     for role in ["\"admin\"", "7", "[\"client\"]", "null", "\"Client\"", "\"\""] {
@@ -101,6 +106,7 @@ fn a_hello_over_the_limit_before_anyone_is_known_is_too_big() {
     w.denied(conn, "invalid hello: too large", "INVALID_HELLO", 1009);
 }
 
+/// T35.
 #[test]
 fn a_second_hello_changes_nothing() {
     let mut w = World::new();
@@ -115,6 +121,7 @@ fn a_second_hello_changes_nothing() {
     assert_eq!(w.hub.connection(browser).unwrap().role, Some(Role::Extension));
 }
 
+/// T37.
 #[test]
 fn a_long_or_deceptive_name_is_cut_and_cleaned() {
     let mut w = World::new();
@@ -128,6 +135,7 @@ fn a_long_or_deceptive_name_is_cut_and_cleaned() {
     assert!(name.starts_with("a??[31m?éé"), "{name}");
 }
 
+/// T49.
 #[test]
 fn an_unknown_user_needs_a_token_or_a_proof() {
     for role in ["client", "extension"] {
@@ -156,6 +164,7 @@ fn a_wrong_token_is_refused_even_where_none_was_needed() {
     }
 }
 
+/// T5.
 #[test]
 fn an_extension_is_never_a_client() {
     for protocol in [json!(null), json!(2)] {
@@ -218,6 +227,7 @@ fn role_control_needs_the_unix_socket() {
     assert_eq!(w.hub.connection(conn).unwrap().role, Some(Role::Control));
 }
 
+/// T36.
 #[test]
 fn strangers_without_a_hello_are_few_and_the_oldest_goes() {
     let mut w = World::new();

@@ -63,6 +63,7 @@ fn no_command_is_sent_before_the_proof() {
     w.nothing(conn);
 }
 
+/// T38, T44.
 #[test]
 fn a_wrong_proof_fails_alike_wherever_it_differs() {
     for byte in [0, 42] {
@@ -107,6 +108,7 @@ fn the_time_for_the_proof_is_five_seconds() {
     w.closed_with(conn, 1008);
 }
 
+/// T39.
 #[test]
 fn a_recorded_proof_cannot_be_replayed() {
     let mut w = World::new();
@@ -120,6 +122,7 @@ fn a_recorded_proof_cannot_be_replayed() {
     w.denied(again, "auth failed", "AUTH_FAILED", 4003);
 }
 
+/// T40.
 #[test]
 fn the_servers_own_proof_is_none_of_the_clients() {
     let mut w = World::new();
@@ -130,6 +133,7 @@ fn the_servers_own_proof_is_none_of_the_clients() {
     w.denied(conn, "auth failed", "AUTH_FAILED", 4003);
 }
 
+/// T41, T41b.
 #[test]
 fn a_proof_relayed_from_another_address_or_origin_fails() {
     for (address, origin) in [("[::1]:9225", ORIGIN), ("127.0.0.1:9226", ORIGIN), (ADDRESS, "")] {
@@ -152,6 +156,7 @@ fn the_proof_binds_role_and_browser() {
     }
 }
 
+/// T43.
 #[test]
 fn a_nonce_must_be_there_whole_and_new() {
     let used = b64(&[3; 32]);
@@ -190,6 +195,7 @@ fn a_key_revoked_between_challenge_and_proof_is_refused() {
     w.denied(conn, "auth failed", "AUTH_FAILED", 4003);
 }
 
+/// T45.
 #[test]
 fn after_a_pairing_reset_old_sessions_are_closed_with_4003() {
     let mut w = World::new();
@@ -236,6 +242,7 @@ fn a_token_does_not_make_an_extension() {
     w.denied(conn, "pairing required: run 'bridged pair'", "NOT_PAIRED", 4003);
 }
 
+/// T38.
 #[test]
 fn no_number_of_failures_locks_the_user_out() {
     let mut w = World::new();

@@ -76,6 +76,7 @@ fn a_frame_too_large_is_answered() {
     assert_eq!(w.one(browser)["code"], "TOO_LARGE");
 }
 
+/// T57.
 #[test]
 fn ten_protocol_errors_end_a_connection() {
     let mut w = World::new();

@@ -51,6 +51,7 @@ test('a connection that is cut without a word is made anew', async () => {
 });
 
 for (const [mode, atOnce] of [['wrong-proof', true], ['reflect', true], ['no-challenge', true], ['command-first', true], ['v1', true], ['silent', false]]) {
+  // T40, T42.
   test(`a liar on the daemon's port (${mode}) gets close 4004 and nothing done`, async () => {
     await b.daemon.restart({ mode });
     hub().evilUrl = `${b.base}/evil`;
@@ -83,6 +84,7 @@ test('a key file that is rewritten counts at the next connect, without a reload'
   assert.equal(hub().hellos.at(-1).key_id, 'k-second00');
 });
 
+// T42.
 test('a port that takes the connection and says nothing at all is a liar too', async () => {
   const { port } = b.daemon;
   await b.daemon.stop();

@@ -29,15 +29,18 @@ test('a right proof passes; one bit off, reflected, shortened or of another tran
   assert.equal(await holds(mac(key, 'C', theirs)), false);
   assert.equal(await holds(right.subarray(0, 31)), false);
   assert.equal(await proof.serverProofHolds(key, t, 'not base64!'), false);
-  for (const change of [{ address: '127.0.0.1:9226' }, { browserId: '' }, { nonceS: nonceC }, { role: 'client' }, { origin: '' }]) assert.equal(await holds(right, { ...t, ...change }), false);
+  // T41, T41b: relayed from a daemon on another port, or by a squatter on another loopback address.
+  for (const change of [{ address: '127.0.0.1:9226' }, { address: '127.0.0.2:9225' }, { address: '[::1]:9225' }, { browserId: '' }, { nonceS: nonceC }, { role: 'client' }, { origin: '' }]) assert.equal(await holds(right, { ...t, ...change }), false);
   assert.equal(await proof.clientSignature(key, t), mac(key, 'C', theirs).toString('base64url'));
 });
 
+// T43.
 test('a nonce is exactly 32 bytes of base64url', () => {
   assert.deepEqual(proof.parseNonce(Buffer.from(nonceS).toString('base64url')), nonceS);
   for (const bad of [undefined, 7, '', 'AAAA', '!', `${Buffer.from(nonceS).toString('base64url')}AA`]) assert.equal(proof.parseNonce(bad), undefined);
 });
 
+// T41b.
 test('only a literal loopback address is dialled', () => {
   assert.equal(pairing.addressOf('ws://127.0.0.1:9225'), '127.0.0.1:9225');
   assert.equal(pairing.addressOf('ws://127.0.0.1'), '127.0.0.1:80');

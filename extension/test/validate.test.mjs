@@ -54,6 +54,7 @@ for (const [params, reason] of [
   test(`refused: ${JSON.stringify(params)}`, () => assert.match(refusal(params), reason));
 }
 
+// T70.
 test('"__proto__" and "constructor" are data like any other', () => {
   const checked = validateParams(JSON.parse('{"target":{"value":"x"},"fields":{"__proto__":"h3","constructor":"a"},"__proto__":{"list":["x"]}}'), schema, defs);
   assert.deepEqual(Object.keys(checked.fields), ['__proto__', 'constructor']);

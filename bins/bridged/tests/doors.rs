@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use support::extension::{install, prove};
 use support::{Home, Peer};
 
+/// T47.
 #[test]
 fn a_script_of_ten_lines_without_a_token_gets_its_answer() {
     let home = Home::new();
@@ -80,6 +81,7 @@ fn the_installed_key_opens_the_door_and_the_daemon_proves_itself_first() {
     assert_eq!(prove(daemon.port, &pairing).unwrap_err()["code"], "NOT_PAIRED");
 }
 
+/// T45.
 #[test]
 fn a_key_survives_a_restart_and_ends_with_a_reset() {
     let home = Home::new();

@@ -28,6 +28,7 @@ fn a_program_of_the_same_user_needs_no_token() {
     assert!(health["enabledTools"].as_array().unwrap().contains(&json!("browser_list_tabs")));
 }
 
+/// T24, T29.
 #[test]
 fn what_a_browser_sends_along_makes_the_token_needed() {
     let home = Home::new();
@@ -48,6 +49,7 @@ fn what_a_browser_sends_along_makes_the_token_needed() {
     }
 }
 
+/// T24.
 #[test]
 fn a_token_counts_in_its_header_whole_and_once() {
     let home = Home::new();
@@ -144,6 +146,7 @@ fn a_taken_port_is_no_reason_to_end_unless_it_was_chosen() {
     drop(daemon);
 }
 
+/// T48, T50.
 #[test]
 fn root_is_another_user_too_and_needs_the_token() {
     let home = Home::new();

@@ -16,6 +16,7 @@ fn good(web: &Web) -> String {
     web.post_bytes("/command", &[])(r#"{"toolName":"ping"}"#)
 }
 
+/// T6, T7, T8, T9, T10.
 #[test]
 fn the_host_is_one_of_three_names_with_our_port() {
     let home = Home::new();
@@ -61,6 +62,7 @@ fn the_host_is_one_of_three_names_with_our_port() {
     }
 }
 
+/// T1, T2, T3, T4, T21, T22.
 #[test]
 fn whatever_a_page_may_have_caused_is_refused() {
     let home = Home::new();
@@ -94,6 +96,7 @@ fn whatever_a_page_may_have_caused_is_refused() {
     }
 }
 
+/// T22, T27.
 #[test]
 fn only_json_is_taken() {
     let home = Home::new();
@@ -132,6 +135,7 @@ fn only_json_is_taken() {
     }
 }
 
+/// T17, T18.
 #[test]
 fn a_length_that_can_be_read_in_two_ways_is_refused_and_nothing_behind_it_runs() {
     let home = Home::new();
@@ -167,6 +171,7 @@ fn a_length_that_can_be_read_in_two_ways_is_refused_and_nothing_behind_it_runs()
     assert_eq!(web.raw(good(&web).replace(&length, huge)).status, 413);
 }
 
+/// T15, T16, T19.
 #[test]
 fn lines_that_are_folded_or_broken_are_refused() {
     let home = Home::new();
@@ -202,6 +207,7 @@ fn lines_that_are_folded_or_broken_are_refused() {
     assert_eq!(web.raw(good(&web)).status, 200);
 }
 
+/// T13, T14.
 #[test]
 fn a_head_has_a_size_and_a_time() {
     let home = Home::new();
@@ -231,6 +237,7 @@ fn a_head_has_a_size_and_a_time() {
     dripping.join().unwrap();
 }
 
+/// T25, T26.
 #[test]
 fn a_body_has_a_size_and_must_not_stall() {
     let home = Home::new();
@@ -262,6 +269,7 @@ fn a_body_has_a_size_and_must_not_stall() {
     assert_eq!((answer.status, answer.header("connection")), (408, Some("close")));
 }
 
+/// T20.
 #[test]
 fn what_stands_behind_a_refused_request_is_not_run() {
     let home = Home::new();
@@ -286,6 +294,7 @@ fn what_stands_behind_a_refused_request_is_not_run() {
     assert_eq!((talk.answer().status, talk.answer().status), (400, 200));
 }
 
+/// T23, T28.
 #[test]
 fn there_are_five_places_and_each_has_its_methods() {
     let home = Home::new();

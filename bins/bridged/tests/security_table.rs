@@ -47,3 +47,23 @@ fn every_test_that_the_table_names_exists() {
         }
     }
 }
+
+/// T44: secrets are compared by functions whose time does not tell where two of them differ, and by nothing else.
+#[test]
+fn secrets_are_compared_in_constant_time() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
+    let core = read("core/src/proof.rs");
+    assert!(core.contains("signature.ct_eq(&self.expected)") && core.contains("ct_eq(&self.sign(owner))"));
+    assert!(read("transports/websocket/src/proof.rs").contains(".ct_eq(&self.digest("));
+    let keys = read("bins/bridged/src/keys.rs");
+    assert!(keys.contains("any |= same(") && keys.contains(".verify_slice("));
+    for text in [&core, &keys] {
+        for secret in ["signature", "given", "expected", "proof"] {
+            assert!(
+                !text.contains(&format!("{secret} == ")) && !text.contains(&format!(" == {secret}")),
+                "{secret}"
+            );
+        }
+    }
+}

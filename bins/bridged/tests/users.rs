@@ -44,6 +44,7 @@ fn theirs(home: &Home) -> Option<(Child, u16)> {
     Some((child, port))
 }
 
+/// T48, T50, T51.
 #[test]
 fn root_is_another_user_too_and_gets_no_upgrade_and_no_line() {
     let home = Home::new();

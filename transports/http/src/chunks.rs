@@ -107,6 +107,7 @@ mod tests {
         }
     }
 
+    /// T18.
     #[test]
     fn what_could_be_read_in_two_ways_is_refused() {
         let wrong: [&[u8]; 10] = [

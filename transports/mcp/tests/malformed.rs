@@ -103,6 +103,7 @@ fn batches_are_refused_where_the_revision_has_none() {
     assert_eq!(error(&mut Rig::new(), br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#).0, -32600);
 }
 
+/// T120.
 #[test]
 fn a_batch_within_a_batch_is_an_invalid_request_beside_its_neighbours() {
     let mut rig = Rig::open("2025-03-26");

@@ -310,6 +310,7 @@ fn output_that_is_closed_ends_it_cleanly_and_gives_its_calls_up() {
     assert_eq!(world.daemon.cancelled.borrow().len(), 1);
 }
 
+/// T120.
 #[test]
 fn a_line_of_100_mb_is_one_error_and_is_never_held() {
     let mut world = World::new();

@@ -148,6 +148,7 @@ fn a_peer_that_answers_pings_stays_for_ever() {
     assert_eq!(still.connections(), 1);
 }
 
+/// T30.
 #[test]
 fn no_hello_in_five_seconds_ends_it() {
     let mut still = Still::new();
@@ -160,6 +161,7 @@ fn no_hello_in_five_seconds_ends_it() {
     assert!(peer.ended());
 }
 
+/// T55.
 #[test]
 fn a_message_that_is_never_finished_ends_it_after_thirty_seconds() {
     let mut still = Still::new();

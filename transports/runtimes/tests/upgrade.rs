@@ -126,6 +126,7 @@ fn the_answer_to_the_key_is_right() {
     assert_eq!(still.connections(), 1);
 }
 
+/// T1, T2, T3, T4.
 #[test]
 fn no_page_and_no_unknown_extension_gets_a_101() {
     let mut still = Still::new(User::Same);
@@ -152,6 +153,7 @@ fn no_page_and_no_unknown_extension_gets_a_101() {
     assert_eq!(still.status(&head(&format!("Origin: {pinned}\r\n"))), 101);
 }
 
+/// T48, T50.
 #[test]
 fn another_users_socket_gets_no_101() {
     for uid in [0, 1234] {
@@ -161,6 +163,7 @@ fn another_users_socket_gets_no_101() {
     }
 }
 
+/// T49.
 #[test]
 fn a_peer_whose_user_is_not_known_must_prove_itself() {
     let mut still = Still::new(User::Unknown);
@@ -184,6 +187,7 @@ fn an_extension_of_the_old_protocol_needs_approval() {
     assert!(contains(&answer, r#""type":"error""#));
 }
 
+/// T14.
 #[test]
 fn one_byte_a_second_is_too_slow() {
     let mut still = Still::new(User::Same);
@@ -214,6 +218,7 @@ fn a_head_in_any_pieces_is_read_and_what_follows_it_is_kept() {
     }
 }
 
+/// T11, T15, T16.
 #[test]
 fn rubbish_ends_at_once() {
     let mut still = Still::new(User::Same);
@@ -225,6 +230,7 @@ fn rubbish_ends_at_once() {
     assert_eq!(still.status("GET / HTTP/1.1\r\nHost: 127.0.0.1:9225\r\n\r\n"), 426);
 }
 
+/// T20.
 #[test]
 fn nothing_behind_a_refusal_is_looked_at() {
     let mut still = Still::new(User::Same);
@@ -247,6 +253,7 @@ fn the_oldest_of_too_many_who_say_nothing_goes() {
     assert_eq!(still.status(&head("")), 101);
 }
 
+/// T31, T54.
 #[test]
 fn a_binary_or_oversized_first_message_ends_it() {
     let mut still = Still::new(User::Same);

@@ -96,6 +96,7 @@ fn a_message_survives_any_cut_of_the_stream() {
     }
 }
 
+/// T52.
 #[test]
 fn what_breaks_the_protocol_is_refused() {
     let unmasked = b"\x81\x02hi".to_vec();
@@ -124,6 +125,7 @@ fn what_breaks_the_protocol_is_refused() {
     }
 }
 
+/// T53.
 #[test]
 fn binary_and_bad_utf8_are_told_apart() {
     assert_eq!(whole(&frame(0x82, b"x")), [Out::Violation(Violation::Binary)]);
@@ -134,6 +136,7 @@ fn binary_and_bad_utf8_are_told_apart() {
     assert_eq!(whole(&cut), [Out::Violation(Violation::NotUtf8)]);
 }
 
+/// T54.
 #[test]
 fn an_announced_length_over_the_limit_ends_it_before_a_byte_of_it_came() {
     let mut codec = Frames::new();
@@ -144,6 +147,7 @@ fn an_announced_length_over_the_limit_ends_it_before_a_byte_of_it_came() {
     assert_eq!(run(&mut codec, &head, &mut Vec::new()), [Out::Violation(Violation::TooBig)]);
 }
 
+/// T55.
 #[test]
 fn fragments_count_together_towards_the_limit() {
     let mut codec = Frames::new();
@@ -158,6 +162,7 @@ fn fragments_count_together_towards_the_limit() {
     assert_eq!(run(&mut codec, &one_more, &mut Vec::new()), [Out::Violation(Violation::TooBig)]);
 }
 
+/// T56.
 #[test]
 fn a_flood_of_pings_is_answered_once_a_read() {
     let mut replies = Vec::new();

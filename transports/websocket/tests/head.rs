@@ -47,6 +47,7 @@ fn a_good_request_passes() {
     assert_eq!(judge(with_origin.as_bytes(), 9225).unwrap().origin.as_deref(), Some("https://evil.example"));
 }
 
+/// T3.
 #[test]
 fn an_origin_that_is_empty_or_doubled_is_refused() {
     assert_eq!(status(&request(&[("Origin", Some(""))])), 403);
@@ -57,6 +58,7 @@ fn an_origin_that_is_empty_or_doubled_is_refused() {
     assert_eq!(judge(spaced.as_bytes(), 9225).unwrap().origin.as_deref(), Some("chrome-extension://a\u{a0}"));
 }
 
+/// T6, T7, T8, T9, T10.
 #[test]
 fn only_the_three_literal_hosts_pass() {
     for good in ["127.0.0.1:9225", "LOCALHOST:9225", "localhost:9225", "[::1]:9225"] {
@@ -88,6 +90,7 @@ fn only_the_three_literal_hosts_pass() {
     assert_eq!(status(&request(&[]).replace("\r\n\r\n", "\r\nHost: 127.0.0.1:9225\r\n\r\n")), 400);
 }
 
+/// T10.
 #[test]
 fn an_absolute_target_is_checked_like_a_host() {
     let with = |target: &str| request(&[]).replace("GET / ", &format!("GET {target} "));
@@ -98,6 +101,7 @@ fn an_absolute_target_is_checked_like_a_host() {
     assert_eq!(status(&with("/any/path?x=1")), 101);
 }
 
+/// T12.
 #[test]
 fn what_is_no_upgrade_is_said_so() {
     assert_eq!(status(&request(&[("Upgrade", None)])), 426);
@@ -111,6 +115,7 @@ fn what_is_no_upgrade_is_said_so() {
     assert_eq!(status(&request(&[]).replace("HTTP/1.1", "HTTP/1.0")), 400);
 }
 
+/// T17, T19.
 #[test]
 fn smuggling_shapes_are_refused() {
     for bad in [
@@ -129,6 +134,7 @@ fn smuggling_shapes_are_refused() {
     }
 }
 
+/// T13.
 #[test]
 fn more_than_a_hundred_headers_are_too_many() {
     let many: String = (0..95).map(|n| format!("X-{n}: y\r\n")).collect();

@@ -89,6 +89,7 @@ fn both_sides_agree_on_the_transcript() {
     assert!(answer.contains(r#""type":"hello_ack""#), "{answer}");
 }
 
+/// T41.
 #[test]
 fn a_bridge_at_another_address_or_with_another_key_is_not_believed() {
     let honest = prover();

@@ -33,6 +33,7 @@ const TABLE: &str = "\
    3: 0000000000000000FFFF00000100007F:C002 0000000000000000FFFF00000100007F:2409 01 0:0 00:0 0  1235  0 3
 ";
 
+/// T49.
 #[test]
 fn only_an_established_row_of_exactly_this_connection_counts() {
     let uid = |port: u16| in_table(TABLE, ([127, 0, 0, 1], port).into(), ([127, 0, 0, 1], 0x2409).into());
