@@ -26,7 +26,7 @@ docs: ## Writes docs/methods from the catalogue
 	@cargo run -q -p bridge-catalogue --example docs
 
 bench: ## Instruction counts of the core beside the recorded baseline (needs valgrind)
-	@.ci/need valgrind gungraun
+	@.ci/need valgrind
 	@core/benches/compare.sh --limit 3
 
 fuzz: ## Ten minutes of each fuzz target

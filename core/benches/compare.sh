@@ -1,7 +1,7 @@
 #!/bin/sh
 # Counts the instructions of the hub's hot paths and holds them against baseline.txt: one line each with the change in
 # percent. `--record` writes a new baseline instead; `--limit N` fails if a path costs more than N percent more.
-# Needs valgrind, and gungraun-runner of the version in Cargo.toml (cargo install gungraun-runner).
+# Needs valgrind. A change that is wanted is recorded in the commit that makes it.
 set -eu
 cd "$(dirname "$0")"
 mode=compare limit=
@@ -14,23 +14,42 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-counts=$(cargo bench --quiet --bench hub 2>/dev/null | awk '
-    /^hub::hub::/ { split($2, name, ":"); sub("hub::hub::", "", $1); path = $1 "." name[1] }
-    $1 == "Instructions:" { split($2, count, "|"); print path, count[1] }')
-[ -n "$counts" ] || { echo "no counts: does 'cargo bench' work here?" >&2; exit 2; }
+# Counts depend on the compiler, and on which of its variants memchr takes.
+host=$(rustc -vV | sed -n 's/^host: //p')
+grep -qw avx2 /proc/cpuinfo 2>/dev/null && host="$host with avx2"
+here="$(rustc --version) for $host"
+cargo build --quiet --release --locked
+bin=${CARGO_TARGET_DIR:-target}/release/bridge-benches
+
+counts=
+for scene in $("$bin"); do
+    # The environment is part of what a program finds on its stack.
+    log=$(env -i valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='*measured*' "$bin" "$scene" 2>&1) ||
+        { echo "$log" >&2; exit 2; }
+    count=$(echo "$log" | sed -n 's/.*Collected : //p')
+    [ -n "$count" ] && [ "$count" -gt 0 ] || { echo "valgrind counted nothing in $scene" >&2; exit 2; }
+    counts="$counts$scene $count
+"
+done
 
 if [ $mode = record ]; then
-    { echo "# Instructions a message, by compare.sh --record. $(rustc --version)"; echo "$counts"; } > baseline.txt
-    echo "$counts"
+    { echo "# Instructions a message, by compare.sh --record. $here"; printf %s "$counts"; } >baseline.txt
+    cat baseline.txt
     exit
 fi
-echo "$counts" | awk -v limit="$limit" '
+known=$(sed -n '1s/.*--record\. //p' baseline.txt)
+if [ "$known" != "$here" ]; then
+    echo "The baseline is of $known; here it is $here."
+    echo "Counts are shown and not judged. To judge a change here: go to the commit before it, 'core/benches/compare.sh --record', come back, compare."
+    limit=
+fi
+printf %s "$counts" | awk -v limit="$limit" '
     NR == FNR { if ($1 != "#") known[$1] = $2; next }
     !($1 in known) { printf "%-44s %10d        new\n", $1, $2; next }
     {
         change = ($2 - known[$1]) * 100 / known[$1]
         worse = limit != "" && change > limit
         failed = failed || worse
-        printf "%-44s %10d %+9.2f %%%s\n", $1, $2, change, worse ? "  too much" : ""
+        printf "%-44s %10d %+9.2f %%%s\n", $1, $2, change, worse ? "  too much, was " known[$1] : ""
     }
-    END { exit failed }' baseline.txt -
+    END { if (failed) print "If it is worth it: core/benches/compare.sh --record, in the same commit, saying why."; exit failed }' baseline.txt -

@@ -173,6 +173,7 @@ impl Peer {
                 if let Wire::Link(far, _) = &self.wire {
                     far.vanish();
                 }
+                self.vanished = true;
                 self.ended = true;
             }
             5 if self.nature.door == Door::Unix && chance.one_in(4) => {

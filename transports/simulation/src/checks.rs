@@ -8,7 +8,19 @@ use bridge_core::Event;
 use bridge_model::replay::Input;
 use std::collections::BTreeSet;
 
+/// Steps in one moment that nothing honest needs.
+const BUSY: u64 = 100_000;
+
 impl Episode {
+    /// Nobody keeps the others busy for ever.
+    pub(crate) fn check_that_time_passes(&mut self) {
+        let now = self.time.now();
+        if self.moment.0 != now {
+            self.moment = (now, self.steps);
+        }
+        assert!(self.steps - self.moment.1 < BUSY, "at {now}: always something to do, and no time passes");
+    }
+
     /// When nobody has anything to do until time passes.
     pub(crate) fn check_a_moment(&self) {
         let now = self.time.now();
@@ -59,6 +71,10 @@ impl Episode {
             let census = self.driver.census();
             assert!(peer.pending.is_empty(), "{number} still waits for {:?}, {census:?}", peer.pending);
             assert_eq!(fed[conn], peer.said, "what {number} said and what the hub was given");
+        }
+        for peer in self.peers.iter().filter(|peer| peer.vanished) {
+            let over = peer.task.is_none_or(|task| self.executor.is_over(task));
+            assert!(over, "{} has vanished long ago and is still served", peer.number);
         }
         self.check_what_was_heard(true);
     }

@@ -46,6 +46,8 @@ pub struct Episode {
     pub(crate) world: World,
     pub(crate) replayed: usize,
     pub(crate) steps: u64,
+    /// The moment, and since which step it lasts.
+    pub(crate) moment: (u64, u64),
     trail: Trail,
     wires: Vec<String>,
     most: usize,
@@ -85,6 +87,7 @@ impl Episode {
             world: World::of(config, &secrets, conns, calls),
             replayed: 0,
             steps: 0,
+            moment: (0, 0),
             trail: Trail::default(),
             wires: Vec::new(),
             calm: false,
@@ -97,7 +100,7 @@ impl Episode {
             self.step();
         }
         self.calm = true;
-        self.let_pass(70_000);
+        self.let_pass(100_000);
         self.replay();
         self.check_the_calm();
         self.end();
@@ -116,6 +119,7 @@ impl Episode {
     /// One thing happens.
     fn step(&mut self) {
         self.steps += 1;
+        self.check_that_time_passes();
         let chance = &self.time.chance;
         let tasks_first = !chance.one_in(4);
         if tasks_first && let Some(task) = self.executor.run_one(chance) {

@@ -44,6 +44,8 @@ pub(crate) struct Peer {
     pub(crate) said: usize,
     /// The connection ended from the other side.
     pub(crate) ended: bool,
+    /// It went without a word.
+    pub(crate) vanished: bool,
     /// Why, if that was said.
     pub(crate) why: String,
     /// Asked and not answered: by id, the number of the request and when its time is over at the latest.
@@ -89,6 +91,7 @@ impl Peer {
             heard: Vec::new(),
             said: 0,
             ended: false,
+            vanished: false,
             why: String::new(),
             pending: BTreeMap::new(),
             asked: Vec::new(),

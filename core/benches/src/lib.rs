@@ -1,1 +1,0 @@
-//! Instruction counts of the hub's hot paths; see `counts/hub.rs` and `compare.sh`.
