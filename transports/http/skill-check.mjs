@@ -98,6 +98,20 @@ test('a skill checks the health, fills in a form, and cleans up', async () => {
   assert.equal(closed.closedTabCount, 1);
 });
 
+test('a group needs no session, and other combinations that OpenBridge takes', async () => {
+  const opened = await data('browser_new_tab', { url: `${b.base}/`, groupTitle: 'Mine', groupColor: 'purple' });
+  assert.deepEqual([opened.groupTitle, opened.groupColor, opened.sessionId], ['Mine', 'purple', 'default']);
+  const second = await data('browser_navigate', { url: `${b.base}/`, newTab: true, groupTitle: 'Mine', timeoutMs: 10_000, waitUntil: 'domcontentloaded' });
+  assert.equal(second.groupId, opened.groupId);
+  const { tabs, count } = await data('browser_find_tab', { query: '', activate: false });
+  assert.ok(count >= 3 && tabs.some((tab) => tab.tabId === opened.tabId), JSON.stringify(tabs));
+  await data('browser_select_tab', { tabId: opened.tabId, groupColor: 'magenta' });
+  assert.equal((await data('browser_network', {})).count, 0);
+  assert.equal((await data('browser_snapshot', { maxNodes: 1 })).url, `${b.base}/`);
+  assert.equal((await data('browser_close_session', { sessionId: 'default' })).closedTabCount, 2);
+  assert.equal((await data('browser_close_session', { sessionId: 'default' })).closedTabCount, 0);
+});
+
 test('a page is read in one request and its tab is gone', async () => {
   const before = (await data('browser_list_tabs')).tabs.length;
   const read = (format) => curl(`${http}/read?format=${format}&url=${encodeURIComponent(`${b.base}/`)}`);

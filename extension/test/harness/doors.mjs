@@ -80,9 +80,8 @@ function cli(env) {
   });
   return {
     async call(method, params = {}) {
-      const { code, stdout, stderr } = await run(['call', method, JSON.stringify(params), '--json']);
-      if (code === 0) return { ok: true, result: JSON.parse(stdout) };
-      return { ok: false, code: /\[([A-Z_]+)\]/.exec(stderr)?.[1], error: stderr };
+      const { code, stdout } = await run(['call', method, JSON.stringify(params), '--json']);
+      return code === 0 ? { ok: true, result: JSON.parse(stdout) } : fromFrame(JSON.parse(stdout));
     },
     close() {},
   };

@@ -122,7 +122,8 @@ impl Audit {
             // What the kernel has not vouched for is not told.
             peer.who.uid = (info.trust != Trust::Unknown && !info.door.in_process()).then(our_uid);
         });
-        if let Some(browser) = browser {
+        // One of the base protocol may have no id of its own.
+        if let Some(browser) = browser.filter(|id| !id.is_empty()) {
             self.browsers.borrow_mut().push((info.conn, browser.to_owned()));
         }
     }

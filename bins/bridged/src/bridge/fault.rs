@@ -9,10 +9,10 @@ pub(super) fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
-/// Prints a failure; what is left of it is its exit code.
-pub(super) fn tell(trouble: &Trouble) -> Outcome<()> {
-    super::print(&format!("{}\n", said(trouble)))?;
-    Err(Trouble::new(trouble.code(), ""))
+/// Prints a failure for programs; for people it goes to standard error as ever.
+pub(super) fn tell(trouble: Trouble) -> Outcome<()> {
+    super::print(&format!("{}\n", said(&trouble)))?;
+    Err(trouble)
 }
 
 fn said(trouble: &Trouble) -> Value {

@@ -41,7 +41,7 @@ pub(crate) use complete::script as completions;
 /// Runs `bridge` with its arguments.
 pub(crate) fn run(args: &[String]) -> Outcome<()> {
     match attempt(args) {
-        Err(trouble) if fault::wants_json(args) && !trouble.to_string().is_empty() => fault::tell(&trouble),
+        Err(trouble) if fault::wants_json(args) && !trouble.to_string().is_empty() => fault::tell(trouble),
         done => done,
     }
 }
