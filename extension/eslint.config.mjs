@@ -1,6 +1,7 @@
 // What the compiler does not see: forgotten awaits, `any` that leaks, imports that cross from page code into worker code.
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
+import nativeNodes from './scripts/lint/native-nodes.mjs';
 
 export default tseslint.config(
   { ignores: ['dist/', 'dist-firefox/', 'node_modules/', 'src/generated/', 'test/pages/'] },
@@ -23,7 +24,9 @@ export default tseslint.config(
   {
     // What runs inside a page is bundled on its own and must not pull in the worker.
     files: ['src/page/**/*.ts'],
+    plugins: { bridged: { rules: { 'native-nodes': nativeNodes } } },
     rules: {
+      'bridged/native-nodes': 'error',
       'no-restricted-imports': ['error', { patterns: [
         { group: ['**/methods/*', '**/connection/*', '**/tabs/*', '**/router*', '**/worker*', '**/errors*', '**/call*'], message: 'page code must not import worker code' }] }],
     },

@@ -1,6 +1,7 @@
 // Whether an element can be acted on as a person could do it, and if not, why. One look, without waiting.
 import { ancestry, boxesOf, closestAcross, elementAt, isPerceivable, isVisible, parentOf, shadowOf, within } from './dom';
 import { outline } from './describe';
+import { native } from './native';
 
 export interface Needs {
   /** It must be seen. Default true. */
@@ -40,7 +41,7 @@ export class Attempt {
 }
 
 export function stateOf(el: Element, needs: Needs, attempt: Attempt): State {
-  if (!el.isConnected) return blocked('it is no longer in the document');
+  if (!native(el).isConnected) return blocked('it is no longer in the document');
   if (needs.visible !== false && !isVisible(el) && !canBeSeen(standIn(el) ?? needs.seenBy?.(el))) return blocked(whyHidden(el));
   if (needs.enabled !== false) {
     const why = whyDisabled(el);
@@ -78,20 +79,20 @@ function whyHidden(el: Element): string {
 export function whyDisabled(el: Element): string | null {
   for (const up of ancestry(el)) {
     const itself = up === el;
-    if (up.matches(':disabled') && (itself || up.matches('button, select, option, optgroup'))) {
-      const set = up.hasAttribute('disabled') ? null : up.closest('fieldset:disabled, optgroup:disabled');
+    if (native(up).matches(':disabled') && (itself || native(up).matches('button, select, option, optgroup'))) {
+      const set = native(up).hasAttribute('disabled') ? null : native(up).closest('fieldset:disabled, optgroup:disabled');
       return itself && !set ? 'it is disabled' : set ? `it is disabled by its ${outline(set)}` : `it is inside ${outline(up)}, which is disabled`;
     }
-    if (up.getAttribute('aria-disabled')?.toLowerCase() === 'true') return itself ? 'it is disabled (aria-disabled)' : `it is inside ${outline(up)}, which is disabled (aria-disabled)`;
-    if (up instanceof HTMLElement && up.inert) return itself ? 'it is inert' : `it is inside ${outline(up)}, which is inert`;
-    if (up instanceof HTMLLabelElement && (itself || !up.htmlFor) && up.control && up.control !== el && up.control.matches(':disabled')) return `its ${outline(up.control)} is disabled`;
+    if (native(up).getAttribute('aria-disabled')?.toLowerCase() === 'true') return itself ? 'it is disabled (aria-disabled)' : `it is inside ${outline(up)}, which is disabled (aria-disabled)`;
+    if (up instanceof HTMLElement && native(up).inert) return itself ? 'it is inert' : `it is inside ${outline(up)}, which is inert`;
+    if (up instanceof HTMLLabelElement && (itself || !up.htmlFor) && up.control && up.control !== el && native(up.control).matches(':disabled')) return `its ${outline(up.control)} is disabled`;
   }
   return null;
 }
 
 function whyReadOnly(el: Element): string | null {
   if ((el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement) && el.readOnly) return 'it is read only';
-  if (el.getAttribute('aria-readonly')?.toLowerCase() === 'true') return 'it is read only (aria-readonly)';
+  if (native(el).getAttribute('aria-readonly')?.toLowerCase() === 'true') return 'it is read only (aria-readonly)';
   return null;
 }
 
@@ -101,7 +102,7 @@ function hitState(el: Element, attempt: Attempt): State {
   const place = isPerceivable(el) ? el : (standIn(el) ?? el);
   const moving = isMoving(place);
   if (moving) {
-    const box = place.getBoundingClientRect();
+    const box = native(place).getBoundingClientRect();
     const before = attempt.box;
     attempt.box = box;
     if (!before || !sameBox(before, box)) return { is: 'moving', reason: 'it is moving (an animation runs)' };
@@ -141,14 +142,14 @@ function frameCover(point: Point): Element | null {
   for (let inner: Window = window; inner !== inner.parent; inner = inner.parent) {
     let frame: Element | null;
     try { frame = inner.frameElement; } catch { return null; }
-    const around = frame?.ownerDocument;
+    const around = native(frame)?.ownerDocument;
     if (!frame || !around) return null;
-    const box = frame.getBoundingClientRect();
+    const box = native(frame).getBoundingClientRect();
     const style = around.defaultView!.getComputedStyle(frame);
-    x += box.x + frame.clientLeft + parseFloat(style.paddingLeft);
-    y += box.y + frame.clientTop + parseFloat(style.paddingTop);
+    x += box.x + native(frame).clientLeft + parseFloat(style.paddingLeft);
+    y += box.y + native(frame).clientTop + parseFloat(style.paddingTop);
     const at = around.elementFromPoint(x, y);
-    if (at && at !== frame && !at.contains(frame) && !shadowOf(at)?.contains(frame)) return at;
+    if (at && at !== frame && !native(at).contains(frame) && !shadowOf(at)?.contains(frame)) return at;
   }
   return null;
 }
@@ -159,7 +160,7 @@ const BLOCKS: ScrollLogicalPosition[] = ['center', 'end', 'start'];
 /** Whether all of it is in view, as far as it fits; of a frame's view nothing is known from inside but that asking does no harm. */
 function isWhollyInView(el: Element): boolean {
   if (window !== window.top) return false;
-  const r = el.getBoundingClientRect();
+  const r = native(el).getBoundingClientRect();
   const part = clip(r, el);
   if (!part) return false;
   const whole = (seen: number, all: number, room: number) => seen >= Math.min(all, room) - 1;
@@ -172,9 +173,9 @@ const sameBox = (a: DOMRect, b: DOMRect) => a.x === b.x && a.y === b.y && a.widt
 /** Scrolls the element's scrollers, the window among them; says whether anything moved. */
 function scrollTo(el: Element, block: ScrollLogicalPosition): boolean {
   const target = el instanceof HTMLAreaElement ? el.closest('map') ?? el : el;
-  const before = el.getBoundingClientRect();
-  target.scrollIntoView({ block, inline: block === 'nearest' ? 'nearest' : 'center', behavior: 'instant' });
-  const after = el.getBoundingClientRect();
+  const before = native(el).getBoundingClientRect();
+  native(target).scrollIntoView({ block, inline: block === 'nearest' ? 'nearest' : 'center', behavior: 'instant' });
+  const after = native(el).getBoundingClientRect();
   const moved = before.x !== after.x || before.y !== after.y;
   // A page that is not being drawn hears of scrolling only when it is shown again; what it loads on scrolling would never come.
   if (moved && document.hidden) for (const scroller of scrollersOf(el)) announceScroll(scroller);
@@ -183,11 +184,11 @@ function scrollTo(el: Element, block: ScrollLogicalPosition): boolean {
 
 export function announceScroll(scroller: Element): void {
   const isPage = scroller === document.scrollingElement;
-  (isPage ? document : scroller).dispatchEvent(new Event('scroll', { bubbles: isPage }));
+  (native(isPage ? document : scroller)).dispatchEvent(new Event('scroll', { bubbles: isPage }));
 }
 
 function* scrollersOf(el: Element): Generator<Element> {
-  for (const up of ancestry(el)) if (up === document.scrollingElement || (up.scrollHeight > up.clientHeight && getComputedStyle(up).overflowY !== 'visible')) yield up;
+  for (const up of ancestry(el)) if (up === document.scrollingElement || (native(up).scrollHeight > native(up).clientHeight && getComputedStyle(up).overflowY !== 'visible')) yield up;
 }
 
 /** Points of the element's visible part that are worth trying, the middle first. */
@@ -215,7 +216,7 @@ function clip(box: DOMRect, el: Element): DOMRect | null {
   for (let up = parentOf(el); up && up !== document.body && up !== document.documentElement && !fixed; up = parentOf(up)) {
     const style = getComputedStyle(up);
     if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
-      const r = up.getBoundingClientRect();
+      const r = native(up).getBoundingClientRect();
       if (style.overflowX !== 'visible') { left = Math.max(left, r.left); right = Math.min(right, r.right); }
       if (style.overflowY !== 'visible') { top = Math.max(top, r.top); bottom = Math.min(bottom, r.bottom); }
     }
@@ -252,7 +253,7 @@ const MOVES = /^(?:transform|translate|scale|rotate|offset|offsetDistance|offset
 /** Whether an animation that comes to an end is moving it. One that never ends is not waited for. */
 function isMoving(el: Element): boolean {
   for (const up of ancestry(el)) {
-    for (const animation of up.getAnimations()) {
+    for (const animation of native(up).getAnimations()) {
       const { effect } = animation;
       if (animation.playState !== 'running' || !(effect instanceof KeyframeEffect)) continue;
       const end = effect.getComputedTiming().endTime;

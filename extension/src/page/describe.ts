@@ -1,7 +1,7 @@
 // How an element is told to the client: as the `element` or `clicked` of a result, and in one word in an error.
 import { boxesOf } from './dom';
 import { visibleText } from './text';
-import { idOf } from './native';
+import { native } from './native';
 
 export interface ElementInfo {
   tag: string;
@@ -17,11 +17,11 @@ const NO_TEXT = new Set(['input', 'select', 'textarea', 'html', 'body']);
 
 /** What an element is, in a few fields. Never its value: that may be a secret. */
 export function describe(el: Element): ElementInfo {
-  const tag = el.localName.toLowerCase();
+  const tag = native(el).localName.toLowerCase();
   const info: ElementInfo = { tag };
-  if (idOf(el)) info.id = cut(idOf(el), 200);
+  if (native(el).id) info.id = cut(native(el).id, 200);
   if (TYPED.has(tag)) info.type = (el as HTMLInputElement).type;
-  const name = el.getAttribute('name');
+  const name = native(el).getAttribute('name');
   if (name) info.name = cut(name, 200);
   const text = isButtonInput(el) ? el.value : NO_TEXT.has(tag) || isEditable(el) ? '' : visibleText(el);
   if (text) info.text = cut(text, 200);
@@ -29,7 +29,7 @@ export function describe(el: Element): ElementInfo {
   return info;
 }
 
-const isEditable = (el: Element) => el instanceof HTMLElement && el.isContentEditable;
+const isEditable = (el: Element) => el instanceof HTMLElement && native(el).isContentEditable;
 
 export function isButtonInput(el: Element): el is HTMLInputElement {
   return el instanceof HTMLInputElement && ['submit', 'button', 'reset'].includes(el.type);
@@ -37,16 +37,16 @@ export function isButtonInput(el: Element): el is HTMLInputElement {
 
 /** The element in the manner of its own tag, for errors: `<div id="toast" class="big">`. */
 export function outline(el: Element): string {
-  const tag = el.localName.toLowerCase();
+  const tag = native(el).localName.toLowerCase();
   let text = `<${tag}`;
-  if (idOf(el)) text += ` id="${word(idOf(el))}"`;
-  const role = el.getAttribute('role');
+  if (native(el).id) text += ` id="${word(native(el).id)}"`;
+  const role = native(el).getAttribute('role');
   if (role) text += ` role="${word(role)}"`;
-  if (!idOf(el)) {
-    const type = TYPED.has(tag) && el.getAttribute('type');
+  if (!native(el).id) {
+    const type = TYPED.has(tag) && native(el).getAttribute('type');
     if (type) text += ` type="${word(type)}"`;
-    const name = el.getAttribute('name');
-    const classes = el.getAttribute('class')?.trim();
+    const name = native(el).getAttribute('name');
+    const classes = native(el).getAttribute('class')?.trim();
     if (name) text += ` name="${word(name)}"`;
     else if (classes) text += ` class="${word(classes)}"`;
   }
@@ -65,6 +65,6 @@ export function cut(text: string, length: number): string {
 
 /** The middle of an element's first box, for reports. */
 export function middle(el: Element): { x: number; y: number } {
-  const r = boxesOf(el)[0] ?? el.getBoundingClientRect();
+  const r = boxesOf(el)[0] ?? native(el).getBoundingClientRect();
   return { x: Math.round(r.x + r.width / 2), y: Math.round(r.y + r.height / 2) };
 }

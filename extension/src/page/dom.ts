@@ -1,7 +1,7 @@
 // The tree as it is rendered: shadow roots of both kinds, boxes, visibility, and what lies at a point.
 import { isOverlay } from '../overlay/host';
 import { parentOf } from './a11y/roles';
-import { childElementsOf } from './native';
+import { native } from './native';
 
 /** HTML elements that may host a shadow root, besides custom elements. */
 const HOSTS = new Set(['article', 'aside', 'blockquote', 'body', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
@@ -11,9 +11,9 @@ const openOrClosed = (globalThis as { chrome?: { dom?: { openOrClosedShadowRoot?
 
 /** The shadow root that a page attached to the element, open or closed. */
 export function shadowOf(el: Element): ShadowRoot | null {
-  if (el.shadowRoot) return el.shadowRoot;
+  if (native(el).shadowRoot) return native(el).shadowRoot;
   if (!openOrClosed || !(el instanceof HTMLElement) || isOverlay(el)) return null;
-  const name = el.localName;
+  const name = native(el).localName;
   if (!name.includes('-') && !HOSTS.has(name)) return null;
   try { return openOrClosed(el); } catch { return null; }
 }
@@ -43,7 +43,7 @@ export function within(inner: Element, outer: Element): boolean {
 
 /** As `closest`, but across shadow roots. */
 export function closestAcross(el: Element, selector: string): Element | null {
-  for (const up of ancestry(el)) if (up.matches(selector)) return up;
+  for (const up of ancestry(el)) if (native(up).matches(selector)) return up;
   return null;
 }
 
@@ -64,7 +64,7 @@ export function elementAt(x: number, y: number): Element | null {
   while (el) {
     const shadow = shadowOf(el);
     const inner: Element | null | undefined = shadow?.elementFromPoint(x, y);
-    if (!inner || inner === el || inner.getRootNode() !== shadow) break;
+    if (!inner || inner === el || native(inner).getRootNode() !== shadow) break;
     el = inner;
   }
   return el;
@@ -72,24 +72,24 @@ export function elementAt(x: number, y: number): Element | null {
 
 /** Whether styles let it be seen (display, visibility, content-visibility, closed details); its size is another question. */
 export function isRendered(el: Element): boolean {
-  return el.checkVisibility({ visibilityProperty: true });
+  return native(el).checkVisibility({ visibilityProperty: true });
 }
 
 /** The boxes that an element takes up. One that has no size itself (display: contents, floats inside) is as large as what it holds. */
 export function boxesOf(el: Element): DOMRect[] {
   const area = areaBox(el);
   if (area) return [area];
-  const own = [...el.getClientRects()].filter((r) => r.width > 0 && r.height > 0);
+  const own = [...native(el).getClientRects()].filter((r) => r.width > 0 && r.height > 0);
   if (own.length) return own;
   const inner: DOMRect[] = [];
-  const queue: Element[] = [...(shadowOf(el)?.children ?? []), ...childElementsOf(el)];
+  const queue: Element[] = [...(shadowOf(el)?.children ?? []), ...native(el).children];
   for (let i = 0; i < queue.length && i < 60 && !inner.length; i++) {
     const child = queue[i]!;
     if (!isRendered(child)) continue;
-    for (const r of child.getClientRects()) if (r.width > 0 && r.height > 0) inner.push(r);
-    if (!inner.length) queue.push(...childElementsOf(child));
+    for (const r of native(child).getClientRects()) if (r.width > 0 && r.height > 0) inner.push(r);
+    if (!inner.length) queue.push(...native(child).children);
   }
-  if (!inner.length && el.firstChild) {
+  if (!inner.length && native(el).firstChild) {
     const range = document.createRange();
     range.selectNodeContents(el);
     for (const r of range.getClientRects()) if (r.width > 0 && r.height > 0) inner.push(r);
@@ -116,7 +116,7 @@ function areaBox(el: Element): DOMRect | null {
 export function isVisible(el: Element): boolean {
   if (el instanceof HTMLAreaElement) return boxesOf(el).length > 0;
   const display = getComputedStyle(el).display;
-  if (display === 'contents') return [...childElementsOf(el)].some(isVisible) || boxesOf(el).length > 0;
+  if (display === 'contents') return [...native(el).children].some(isVisible) || boxesOf(el).length > 0;
   return isRendered(el) && boxesOf(el).length > 0;
 }
 
@@ -125,7 +125,7 @@ export function isVisible(el: Element): boolean {
  * the page. Texts for screen readers only are visible by the rules of CSS, but nobody sees them.
  */
 export function isPerceivable(el: Element): boolean {
-  if (!isVisible(el) || !el.checkVisibility({ opacityProperty: true })) return false;
+  if (!isVisible(el) || !native(el).checkVisibility({ opacityProperty: true })) return false;
   const boxes = boxesOf(el);
   const reachable = (r: DOMRect) => r.right + scrollX > 0 && r.bottom + scrollY > 0;
   if (!boxes.some(reachable)) return false;
@@ -134,7 +134,7 @@ export function isPerceivable(el: Element): boolean {
     const style = getComputedStyle(up);
     if (style.position !== 'absolute' && style.position !== 'fixed') continue;
     if (/^inset\((?:50|100)%\)$/.test(style.clipPath) || /^rect\((?:0px|1px)(?:,? (?:0px|1px)){3}\)$/.test(style.clip)) return false;
-    const r = up.getBoundingClientRect();
+    const r = native(up).getBoundingClientRect();
     if (style.overflow !== 'visible' && r.width <= 1 && r.height <= 1) return false;
   }
   return true;

@@ -9,6 +9,7 @@ import { hiddenByText } from './locate/text';
 import { toWords, type Target } from './locate/target';
 import { isVisible, shadowRoots } from './dom';
 import { change, drawn, hasSettled, observeStillness, watching } from './wait';
+import { native } from './native';
 
 export interface ElementArgs {
   target: Target;
@@ -104,10 +105,10 @@ function lookFor<R extends object>(args: ElementArgs, plan: Plan<R>, attempt: At
   if (state.is !== 'ready') { why.reason = state.reason; return { is: state.is }; }
   const unfit = plan.unfit?.(el);
   if (unfit) { why.reason = unfit; return { is: 'blocked' }; }
-  const dress = <T extends object>(result: T) => (found.shadow || el.getRootNode() instanceof ShadowRoot ? { ...result, shadow: true as const } : result);
+  const dress = <T extends object>(result: T) => (found.shadow || native(el).getRootNode() instanceof ShadowRoot ? { ...result, shadow: true as const } : result);
   const again = () => {
     // A ref means this one element and never a successor.
-    const now = target.by === 'ref' ? (first.isConnected ? first : undefined) : find(target, deep).elements[target.index];
+    const now = target.by === 'ref' ? (native(first).isConnected ? first : undefined) : find(target, deep).elements[target.index];
     return now ? (plan.resolve ? plan.resolve(now) : now) : null;
   };
   return { is: 'ready', hit: { el, point: state.point, at: state.at, again, dress } };

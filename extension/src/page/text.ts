@@ -1,6 +1,6 @@
 // Visible text: what a person reads in an element, and the comparison that text targets rest on.
 import { isRendered } from './dom';
-import { childNodesOf } from './native';
+import { native } from './native';
 
 /** One line, single spaces. */
 export function normalise(text: string): string {
@@ -28,19 +28,19 @@ export function visibleText(el: Element): string {
 }
 
 function collect(el: Element, parts: string[], budget: { left: number }): void {
-  if (SILENT.has(el.localName)) return;
-  for (const child of childNodesOf(el)) {
+  if (SILENT.has(native(el).localName)) return;
+  for (const child of native(el).childNodes) {
     if (budget.left <= 0) return;
-    if (child.nodeType === Node.TEXT_NODE) {
+    if (native(child).nodeType === Node.TEXT_NODE) {
       const { data } = child as Text;
       if (!/\S/.test(data)) { parts.push(' '); continue; }
       if (!isRendered(el)) continue;
       const said = transformed(data, el);
       budget.left -= said.length;
       parts.push(said);
-    } else if (child.nodeType === Node.ELEMENT_NODE) {
+    } else if (native(child).nodeType === Node.ELEMENT_NODE) {
       const inner = child as Element;
-      if (inner.localName === 'br') { parts.push(' '); continue; }
+      if (native(inner).localName === 'br') { parts.push(' '); continue; }
       const display = getComputedStyle(inner).display;
       if (display === 'none') continue;
       const apart = !/^(?:inline|contents|ruby)/.test(display) || display === 'inline-block';
@@ -54,8 +54,8 @@ function collect(el: Element, parts: string[], budget: { left: number }): void {
 /** Letters as they are shown: a button written "Save" may read "SAVE". */
 function transformed(text: string, el: Element): string {
   switch (getComputedStyle(el).textTransform) {
-    case 'uppercase': return text.toLocaleUpperCase(el.closest('[lang]')?.getAttribute('lang') || undefined);
-    case 'lowercase': return text.toLocaleLowerCase(el.closest('[lang]')?.getAttribute('lang') || undefined);
+    case 'uppercase': return text.toLocaleUpperCase(native(native(el).closest('[lang]'))?.getAttribute('lang') || undefined);
+    case 'lowercase': return text.toLocaleLowerCase(native(native(el).closest('[lang]'))?.getAttribute('lang') || undefined);
     default: return text;
   }
 }
@@ -63,6 +63,6 @@ function transformed(text: string, el: Element): string {
 /** The text of the element's own text nodes, without that of its children. */
 export function ownText(el: Element): string {
   let text = '';
-  for (const child of childNodesOf(el)) text += child.nodeType === Node.TEXT_NODE ? (child as Text).data : ' ';
+  for (const child of native(el).childNodes) text += native(child).nodeType === Node.TEXT_NODE ? (child as Text).data : ' ';
   return normalise(text);
 }

@@ -36,13 +36,19 @@ export function serialise(root: unknown): string | undefined {
   /** Large integers without an exponent: 9007199254740992, not 9.007e15. */
   const bare = (value: number): string => (Number.isInteger(value) ? BigInt(value).toString() : String(value));
 
+  /** Not by instanceof alone: a node of a child frame belongs to another realm. */
+  const isNode = (object: object): boolean => {
+    const { nodeType, nodeName } = object as Node;
+    return object instanceof Node || (typeof nodeType === 'number' && typeof nodeName === 'string') || Object.prototype.toString.call(object) === '[object HTMLFormElement]';
+  };
+
   const shape = (object: object, depth: number): unknown => {
-    // By their properties, not by instanceof: a node of a child frame belongs to another realm.
-    const node = object as Element;
-    if (typeof node.nodeType === 'number' && typeof node.nodeName === 'string') {
-      const text = ((node as HTMLElement).innerText ?? node.textContent ?? '').trim().slice(0, 500);
-      if (node.nodeType !== 1) return { __node: node.nodeName, text };
-      return { __element: node.localName, id: node.id, class: node.getAttribute('class') ?? '', text };
+    if (isNode(object)) {
+      // By the prototypes' own accessors: a form's controls hide the form's properties of the same name.
+      const ask = (of: object, name: string): unknown => { try { return Object.getOwnPropertyDescriptor(of, name)?.get?.call(object) as unknown; } catch { return undefined; } };
+      const text = String(ask(HTMLElement.prototype, 'innerText') ?? ask(Node.prototype, 'textContent') ?? '').trim().slice(0, 500);
+      if (ask(Node.prototype, 'nodeType') !== 1) return { __node: ask(Node.prototype, 'nodeName'), text };
+      return { __element: ask(Element.prototype, 'localName'), id: ask(Element.prototype, 'id'), class: Element.prototype.getAttribute.call(object, 'class') ?? '', text };
     }
     if (object === window || object instanceof Window) return '[Window]';
     if (object instanceof Date) return Number.isNaN(object.getTime()) ? 'Invalid Date' : object.toISOString();

@@ -4,7 +4,7 @@
 // tables and legends, looks at each node once, and stops at a bound, which matters on pages where a cell holds a whole page.
 import { labelsOf } from '../labels';
 import { isSummary, parentOf, roleOf, tagOf } from './roles';
-import { childElementsOf, childNodesOf } from '../native';
+import { native } from '../native';
 
 /** A name longer than this is cut while it is computed; nobody tells elements apart by more. */
 const LONGEST = 2000;
@@ -35,8 +35,8 @@ export function nameOf(el: Element): string {
 /** Whether this element and all in it are left out of the accessibility tree, by itself rather than by an ancestor. */
 export function isHiddenItself(el: Element, style: CSSStyleDeclaration = getComputedStyle(el)): boolean {
   // A computed display of '' is that of a node outside the rendered tree, such as an unassigned child of a shadow host.
-  return style.display === 'none' || style.display === '' || el.getAttribute('aria-hidden')?.toLowerCase() === 'true' ||
-    el.hasAttribute('inert') || isFoldedAway(el);
+  return style.display === 'none' || style.display === '' || native(el).getAttribute('aria-hidden')?.toLowerCase() === 'true' ||
+    native(el).hasAttribute('inert') || isFoldedAway(el);
 }
 
 /** Whether the element's box is drawn but not what is in it. */
@@ -46,8 +46,8 @@ export function skipsContent(style: CSSStyleDeclaration): boolean {
 
 /** Whether this is the folded content of a closed details element. */
 function isFoldedAway(el: Element): boolean {
-  const parent = el.parentElement;
-  return parent?.localName === 'details' && !(parent as HTMLDetailsElement).open && !isSummary(el);
+  const parent = native(el).parentElement;
+  return native(parent)?.localName === 'details' && !(parent as HTMLDetailsElement).open && !isSummary(el);
 }
 
 /** Whether the element is hidden from assistive technology, by itself or by an ancestor. */
@@ -79,10 +79,10 @@ function alternative(el: Element, walk: Walk, root: boolean): string {
     const value = embedded(el, role);
     if (value !== null) return spend(value, walk);
   }
-  const label = el.getAttribute('aria-label');
+  const label = native(el).getAttribute('aria-label');
   if (label?.trim()) return spend(label, walk);
-  const native = nativeName(el, walk, role);
-  if (native) return native;
+  const own = nativeName(el, walk, role);
+  if (own) return own;
   if (!root || FROM_CONTENT.has(role) || namedByContent(el, role)) {
     const text = content(el, walk);
     if (text.trim()) return text;
@@ -98,9 +98,9 @@ function spend(text: string, walk: Walk): string {
 
 /** The text of the elements that an attribute names by id. */
 function referred(el: Element, attribute: string, walk: Walk): string {
-  const ids = el.getAttribute(attribute)?.trim();
+  const ids = native(el).getAttribute(attribute)?.trim();
   if (!ids) return '';
-  const root = el.getRootNode() as Document | ShadowRoot;
+  const root = native(el).getRootNode() as Document | ShadowRoot;
   const parts: string[] = [];
   for (const id of ids.split(/\s+/).slice(0, 50)) {
     const target = root.getElementById?.(id);
@@ -117,13 +117,13 @@ function referred(el: Element, attribute: string, walk: Walk): string {
 function embedded(el: Element, role: string): string | null {
   switch (role) {
     case 'textbox': case 'searchbox':
-      return el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement ? (el.type === 'password' ? '' : el.value) : (el.textContent ?? '');
+      return el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement ? (el.type === 'password' ? '' : el.value) : (native(el).textContent ?? '');
     case 'combobox': case 'listbox':
       if (el instanceof HTMLSelectElement) return Array.from(el.selectedOptions, (option) => option.label).join(' ');
       if (el instanceof HTMLInputElement) return el.value;
-      return Array.from(el.querySelectorAll('[role~=option][aria-selected=true]'), (option) => option.textContent ?? '').join(' ');
+      return Array.from(native(el).querySelectorAll('[role~=option][aria-selected=true]'), (option) => native(option).textContent ?? '').join(' ');
     case 'slider': case 'spinbutton': case 'scrollbar': case 'progressbar': case 'meter':
-      return el.getAttribute('aria-valuetext') ?? el.getAttribute('aria-valuenow') ??
+      return native(el).getAttribute('aria-valuetext') ?? native(el).getAttribute('aria-valuenow') ??
         (el instanceof HTMLInputElement || el instanceof HTMLProgressElement || el instanceof HTMLMeterElement ? String(el.value) : '');
     default:
       return null;
@@ -147,10 +147,10 @@ function nativeName(el: Element, walk: Walk, role: string): string {
     }
     case 'textarea': case 'select': case 'meter': case 'progress': case 'output': case 'button':
       return labels(el, walk);
-    case 'img': case 'area': return spend(el.getAttribute('alt') ?? '', walk);
+    case 'img': case 'area': return spend(native(el).getAttribute('alt') ?? '', walk);
     case 'fieldset': return firstChild(el, 'legend', walk);
     case 'table': return firstChild(el, 'caption', walk);
-    case 'svg': case 'g': case 'a': return el.namespaceURI?.endsWith('svg') ? firstChild(el, 'title', walk) : '';
+    case 'svg': case 'g': case 'a': return native(el).namespaceURI?.endsWith('svg') ? firstChild(el, 'title', walk) : '';
     case 'option': return spend((el as HTMLOptionElement).label, walk);
     case 'optgroup': return spend((el as HTMLOptGroupElement).label, walk);
     default: return '';
@@ -164,21 +164,21 @@ function labels(el: Element, walk: Walk): string {
 }
 
 function firstChild(el: Element, tag: string, walk: Walk): string {
-  for (const child of childElementsOf(el)) if (tagOf(child) === tag) return tidy(alternative(child, walk, false));
+  for (const child of native(el).children) if (tagOf(child) === tag) return tidy(alternative(child, walk, false));
   return '';
 }
 
 /** Rows of a grid are chosen by what they say; focusable elements without a role have nothing else to be called by. */
 function namedByContent(el: Element, role: string): boolean {
-  if (role === 'row') return Boolean(el.closest('[role=grid],[role=treegrid]'));
-  return role === 'generic' && (el.hasAttribute('tabindex') || el.hasAttribute('onclick'));
+  if (role === 'row') return Boolean(native(el).closest('[role=grid],[role=treegrid]'));
+  return role === 'generic' && (native(el).hasAttribute('tabindex') || native(el).hasAttribute('onclick'));
 }
 
 /** What is left when nothing else names an element. */
 function lastResort(el: Element): string {
-  const title = el.getAttribute('title')?.trim();
+  const title = native(el).getAttribute('title')?.trim();
   if (title) return title;
-  return el.getAttribute('placeholder')?.trim() || el.getAttribute('aria-placeholder')?.trim() || '';
+  return native(el).getAttribute('placeholder')?.trim() || native(el).getAttribute('aria-placeholder')?.trim() || '';
 }
 
 /** The text of everything rendered inside, with generated content; blocks are set apart by spaces. */
@@ -188,9 +188,9 @@ function content(el: Element, walk: Walk): string {
   const parts: string[] = [generated(el, '::before', walk)];
   for (const child of childrenOf(el)) {
     if (walk.left <= 0) break;
-    if (child.nodeType === Node.TEXT_NODE) {
+    if (native(child).nodeType === Node.TEXT_NODE) {
       if (walk.hidden || style.visibility === 'visible') parts.push(spend((child as Text).data, walk));
-    } else if (child.nodeType === Node.ELEMENT_NODE) {
+    } else if (native(child).nodeType === Node.ELEMENT_NODE) {
       parts.push(part(child as Element, walk));
     }
   }
@@ -206,7 +206,7 @@ function part(el: Element, walk: Walk): string {
   if (tag === 'br') return ' ';
   const style = getComputedStyle(el);
   if (!walk.hidden && isHiddenItself(el, style)) return '';
-  if (walk.hidden && el.getAttribute('aria-hidden') === 'true' && style.display !== 'none') return '';
+  if (walk.hidden && native(el).getAttribute('aria-hidden') === 'true' && style.display !== 'none') return '';
   const text = alternative(el, walk, false);
   return tag !== 'img' && /^(?:inline|contents|ruby.*)$/.test(style.display) ? text : ` ${text} `;
 }
@@ -216,8 +216,9 @@ function childrenOf(el: Element): Iterable<Node> {
     const assigned = el.assignedNodes();
     if (assigned.length) return assigned;
   }
-  if (el.shadowRoot) return el.shadowRoot.childNodes;
-  return childNodesOf(el);
+  const shadow = native(el).shadowRoot;
+  if (shadow) return shadow.childNodes;
+  return native(el).childNodes;
 }
 
 /** The text that a stylesheet puts before or after; icon fonts' private characters mean nothing as words. */

@@ -1,9 +1,9 @@
 // ARIA roles: what an element is to assistive technology, as Chrome computes it. A page's script cannot read Chrome's own tree
-import { parentElementOf, parentNodeOf } from '../native';
 // (computedRole is behind a flag), so this is the HTML-AAM mapping, checked in the tests against that tree.
 //
 // Where Chrome has names of its own (Date, ColorWell, DisclosureTriangle, image, …) the ARIA word stands that says what can be done
 // with the element; `iframe`, `audio` and `video` are the only words that are not ARIA's. The tests hold the list of differences.
+import { native } from '../native';
 
 const WORDS = new Set((
   'alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox comment ' +
@@ -47,50 +47,50 @@ const HEADER_SCOPE_ROLE = /^(?:article|complementary|main|navigation|region)$/;
 
 /** The element's tag in lower case; SVG and MathML keep theirs. */
 export function tagOf(el: Element): string {
-  return el.localName.toLowerCase();
+  return native(el).localName.toLowerCase();
 }
 
 /** The parent in what is rendered: the slot's host for slotted nodes, the host for the top of a shadow tree. */
 export function parentOf(node: Node): Element | null {
-  const parent = (node as Element | Text).assignedSlot ?? parentNodeOf(node);
+  const parent = native(node as Element | Text).assignedSlot ?? native(node).parentNode;
   if (parent instanceof ShadowRoot) return parent.host;
   return parent instanceof Element ? parent : null;
 }
 
 /** Whether a user can move the focus here, by attribute or by nature. */
 export function isFocusable(el: Element): boolean {
-  if (el.hasAttribute('tabindex') && /^\s*[-+]?\d/.test(el.getAttribute('tabindex')!)) return true;
+  if (native(el).hasAttribute('tabindex') && /^\s*[-+]?\d/.test(native(el).getAttribute('tabindex')!)) return true;
   switch (tagOf(el)) {
-    case 'a': case 'area': return el.hasAttribute('href');
+    case 'a': case 'area': return native(el).hasAttribute('href');
     case 'button': case 'select': case 'textarea': return !(el as HTMLButtonElement).disabled;
     case 'input': return !(el as HTMLInputElement).disabled && (el as HTMLInputElement).type !== 'hidden';
     case 'iframe': return true;
     case 'summary': return isSummary(el);
-    case 'audio': case 'video': return el.hasAttribute('controls');
+    case 'audio': case 'video': return native(el).hasAttribute('controls');
     default: return isEditingHost(el);
   }
 }
 
 /** The element on which contenteditable is set, not what is inside it. */
 export function isEditingHost(el: Element): boolean {
-  const value = el.getAttribute('contenteditable');
+  const value = native(el).getAttribute('contenteditable');
   return value !== null && /^(?:|true|plaintext-only)$/i.test(value.trim());
 }
 
 /** Whether this summary opens and closes its details. */
 export function isSummary(el: Element): boolean {
-  if (el.localName !== 'summary' || el.parentElement?.localName !== 'details') return false;
-  return el.parentElement.querySelector(':scope > summary') === el;
+  if (native(el).localName !== 'summary' || native(native(el).parentElement)?.localName !== 'details') return false;
+  return native(native(el).parentElement!).querySelector(':scope > summary') === el;
 }
 
 /** What the author wrote in `role`: the first word that is a role, or null. */
 function explicitRole(el: Element): string | null {
-  const attribute = el.getAttribute('role');
+  const attribute = native(el).getAttribute('role');
   if (!attribute) return null;
   for (const word of attribute.trim().toLowerCase().split(/\s+/)) {
     if (!WORDS.has(word)) continue;
     const role = SAME_AS[word] ?? word;
-    if (role === 'none' && (isFocusable(el) || GLOBAL.some((name) => el.hasAttribute(name)))) return null;
+    if (role === 'none' && (isFocusable(el) || GLOBAL.some((name) => native(el).hasAttribute(name)))) return null;
     // A region or a form of no name is nothing to navigate to.
     if (role === 'region' && !hasAuthorName(el)) return null;
     return role;
@@ -100,12 +100,12 @@ function explicitRole(el: Element): string | null {
 
 /** Named by the author in so many words: what some elements need to count as a landmark. */
 function hasAuthorName(el: Element): boolean {
-  return Boolean(el.getAttribute('aria-label')?.trim() || el.getAttribute('title')?.trim() ||
-    el.getAttribute('aria-labelledby')?.split(/\s+/).some((id) => id && rootOf(el).getElementById(id)));
+  return Boolean(native(el).getAttribute('aria-label')?.trim() || native(el).getAttribute('title')?.trim() ||
+    native(el).getAttribute('aria-labelledby')?.split(/\s+/).some((id) => id && rootOf(el).getElementById(id)));
 }
 
 function rootOf(el: Element): Document | ShadowRoot {
-  const root = el.getRootNode();
+  const root = native(el).getRootNode();
   return root instanceof ShadowRoot ? root : document;
 }
 
@@ -117,8 +117,8 @@ export function roleOf(el: Element): string {
 function implicitRole(el: Element): string {
   const tag = tagOf(el);
   switch (tag) {
-    case 'a': return el.hasAttribute('href') || el.hasAttribute('xlink:href') ? 'link' : 'generic';
-    case 'area': return el.hasAttribute('href') ? 'link' : 'generic';
+    case 'a': return native(el).hasAttribute('href') || native(el).hasAttribute('xlink:href') ? 'link' : 'generic';
+    case 'area': return native(el).hasAttribute('href') ? 'link' : 'generic';
     case 'aside': return hasAuthorName(el) || !isInside(el, HEADER_SCOPE, HEADER_SCOPE_ROLE, ['MAIN']) ? 'complementary' : 'generic';
     case 'header': return isInside(el, HEADER_SCOPE, HEADER_SCOPE_ROLE) ? 'generic' : 'banner';
     case 'footer': return isInside(el, HEADER_SCOPE, HEADER_SCOPE_ROLE) ? 'generic' : 'contentinfo';
@@ -127,7 +127,7 @@ function implicitRole(el: Element): string {
     case 'input': return inputRole(el as HTMLInputElement);
     case 'select': return (el as HTMLSelectElement).multiple || (el as HTMLSelectElement).size > 1 ? 'listbox' : 'combobox';
     case 'summary': return isSummary(el) ? 'button' : 'generic';
-    case 'li': return /^(?:UL|OL|MENU)$/.test(el.parentElement?.tagName ?? '') && roleOf(el.parentElement!) !== 'list' ? 'generic' : 'listitem';
+    case 'li': return /^(?:UL|OL|MENU)$/.test(native(native(el).parentElement)?.tagName ?? '') && roleOf(native(el).parentElement!) !== 'list' ? 'generic' : 'listitem';
     case 'table': case 'thead': case 'tbody': case 'tfoot': case 'tr': case 'td': case 'th': return tableRole(el, tag);
     // Chrome calls a bare editor generic; what one can do with it is what one does with a textbox.
     default: return SIMPLE[tag] ?? (isEditingHost(el) ? 'textbox' : 'generic');
@@ -135,8 +135,8 @@ function implicitRole(el: Element): string {
 }
 
 function imageRole(el: Element): string {
-  if (el.getAttribute('alt') !== '') return 'img';
-  return isFocusable(el) || el.getAttribute('aria-label')?.trim() || el.hasAttribute('aria-labelledby') ? 'img' : 'none';
+  if (native(el).getAttribute('alt') !== '') return 'img';
+  return isFocusable(el) || native(el).getAttribute('aria-label')?.trim() || native(el).hasAttribute('aria-labelledby') ? 'img' : 'none';
 }
 
 function inputRole(el: HTMLInputElement): string {
@@ -149,9 +149,9 @@ function inputRole(el: HTMLInputElement): string {
 
 /** Whether an ancestor is one of these sections; `except` names tags that do not count. */
 function isInside(el: Element, tags: Set<string>, roles: RegExp, except: string[] = []): boolean {
-  for (let up = parentElementOf(el); up; up = parentElementOf(up)) {
-    if (tags.has(up.tagName) && !except.includes(up.tagName)) return true;
-    const role = up.getAttribute('role');
+  for (let up = native(el).parentElement; up; up = native(up).parentElement) {
+    if (tags.has(native(up).tagName) && !except.includes(native(up).tagName)) return true;
+    const role = native(up).getAttribute('role');
     if (role && roles.test(role.trim())) return true;
   }
   return false;
@@ -161,7 +161,7 @@ function isInside(el: Element, tags: Set<string>, roles: RegExp, except: string[
 let dataTables: WeakMap<HTMLTableElement, boolean> | null = null;
 
 function tableRole(el: Element, tag: string): string {
-  const table = el.closest('table');
+  const table = native(el).closest('table');
   if (!table) return 'generic';
   const asked = explicitRole(table);
   if (asked !== null && !/^(?:table|grid|treegrid)$/.test(asked)) return 'generic';
@@ -211,7 +211,7 @@ function headerRole(cell: HTMLTableCellElement, grid: boolean): string {
   if (/^(?:col|colgroup)$/i.test(cell.scope)) return 'columnheader';
   if (/^(?:row|rowgroup)$/i.test(cell.scope)) return 'rowheader';
   const row = cell.parentElement;
-  if (!(row instanceof HTMLTableRowElement) || row.parentElement?.tagName === 'THEAD') return 'columnheader';
+  if (!(row instanceof HTMLTableRowElement) || native(row.parentElement)?.tagName === 'THEAD') return 'columnheader';
   // Next to a data cell it heads the row; in a row or column of headers it heads what is below.
   const cells = Array.from(row.cells);
   const beside = cells.some((other) => other.tagName === 'TD');

@@ -1,6 +1,7 @@
 // The states and the value of an element, as assistive technology hears them.
 import { isEditingHost, isFocusable, roleOf } from './roles';
 import { tidy } from './names';
+import { native } from '../native';
 
 /** A value longer than this is cut in the tree; get_value reads it whole. */
 const LONGEST_VALUE = 1000;
@@ -10,14 +11,14 @@ const SELECTABLE = /^(?:option|tab|treeitem|gridcell|row|cell|columnheader|rowhe
 
 /** Whether one can operate the element at all: natively disabled (also by its fieldset or optgroup) or said to be by ARIA. */
 export function isDisabled(el: Element): boolean {
-  if (el.matches(':disabled')) return true;
-  return Boolean(el.closest('[aria-disabled=true]')) && (el.getAttribute('aria-disabled') === 'true' || isFocusable(el));
+  if (native(el).matches(':disabled')) return true;
+  return Boolean(native(el).closest('[aria-disabled=true]')) && (native(el).getAttribute('aria-disabled') === 'true' || isFocusable(el));
 }
 
 /** All states that hold, `enabled` or `disabled` first. */
 export function statesOf(el: Element, role: string = roleOf(el)): string[] {
   const states = [isDisabled(el) ? 'disabled' : 'enabled'];
-  const says = (name: string) => el.getAttribute(`aria-${name}`)?.trim().toLowerCase() ?? '';
+  const says = (name: string) => native(el).getAttribute(`aria-${name}`)?.trim().toLowerCase() ?? '';
   const add = (word: string | null | false | undefined) => { if (word) states.push(word); };
 
   add(CHECKABLE.test(role) && checked(el, says('checked')));
@@ -27,10 +28,10 @@ export function statesOf(el: Element, role: string = roleOf(el)): string[] {
   add(isSelected(el, role, says('selected')) && 'selected');
   add((says('required') === 'true' || (el as HTMLInputElement).required === true) && 'required');
   add((says('readonly') === 'true' || isReadOnly(el)) && 'readonly');
-  add((/^(?:true|grammar|spelling)$/.test(says('invalid')) || el.matches(':user-invalid')) && 'invalid');
+  add((/^(?:true|grammar|spelling)$/.test(says('invalid')) || native(el).matches(':user-invalid')) && 'invalid');
   add(/^(?:page|step|location|date|time|true)$/.test(says('current')) && 'current');
   add(says('busy') === 'true' && 'busy');
-  add((says('modal') === 'true' || el.matches('dialog:modal')) && 'modal');
+  add((says('modal') === 'true' || native(el).matches('dialog:modal')) && 'modal');
   add(role === 'listbox' && ((el as HTMLSelectElement).multiple === true || says('multiselectable') === 'true') && 'multiselectable');
   add(/^(?:true|menu|listbox|tree|grid|dialog)$/.test(says('haspopup')) && 'haspopup');
   add(isFocused(el) && 'focused');
@@ -45,11 +46,12 @@ function checked(el: Element, said: string): string {
 }
 
 function expanded(el: Element, said: string): string | null {
-  if (el.localName === 'summary' && el.parentElement instanceof HTMLDetailsElement) return el.parentElement.open ? 'expanded' : 'collapsed';
+  const details = native(el).localName === 'summary' ? native(el).parentElement : null;
+  if (details instanceof HTMLDetailsElement) return details.open ? 'expanded' : 'collapsed';
   if (said === 'true') return 'expanded';
   if (said === 'false') return 'collapsed';
   const popover = (el as HTMLButtonElement).popoverTargetElement;
-  return popover ? (popover.matches(':popover-open') ? 'expanded' : 'collapsed') : null;
+  return popover ? (native(popover).matches(':popover-open') ? 'expanded' : 'collapsed') : null;
 }
 
 function isSelected(el: Element, role: string, said: string): boolean {
@@ -63,7 +65,7 @@ function isReadOnly(el: Element): boolean {
 }
 
 function isFocused(el: Element): boolean {
-  return (el.getRootNode() as Document | ShadowRoot).activeElement === el && el !== document.body;
+  return ((native(el).getRootNode() as Document | ShadowRoot)).activeElement === el && el !== document.body;
 }
 
 /** The current value of something one enters or sets; null for everything else. A password is told by its length only. */
@@ -86,9 +88,9 @@ function rawValue(el: Element, role: string): string | null {
   if (el instanceof HTMLProgressElement) return el.position < 0 ? null : String(el.value);
   if (el instanceof HTMLMeterElement) return String(el.value);
   if (/^(?:slider|spinbutton|scrollbar|progressbar|meter|separator)$/.test(role)) {
-    return el.getAttribute('aria-valuetext') ?? el.getAttribute('aria-valuenow');
+    return native(el).getAttribute('aria-valuetext') ?? native(el).getAttribute('aria-valuenow');
   }
-  if (isEditingHost(el) || role === 'textbox' || role === 'searchbox') return (el as HTMLElement).innerText ?? el.textContent;
-  if (role === 'combobox') return tidy(el.textContent ?? '');
+  if (isEditingHost(el) || role === 'textbox' || role === 'searchbox') return native(el as HTMLElement).innerText ?? native(el).textContent;
+  if (role === 'combobox') return tidy(native(el).textContent ?? '');
   return null;
 }

@@ -1,6 +1,6 @@
 // A css target for a node of the tree: short, and sure to find that very node again.
 import { shadowRoots } from '../dom';
-import { childElementsOf, idOf, parentNodeOf } from '../native';
+import { native } from '../native';
 
 /** An id, name or test id that somebody wrote, rather than one a framework numbers anew at every render. */
 const WRITTEN = /^[A-Za-z](?:[\w-]|\.(?=\w)){0,60}$/;
@@ -27,11 +27,11 @@ export class Targets {
   constructor(root: Document | ShadowRoot) {
     const list = ['[id]', ...NAMING.map((name) => `[${name}]`), ...LANDMARKS].join(',');
     for (const el of root.querySelectorAll(list)) {
-      if (idOf(el)) this.count(`#${idOf(el)}`);
-      if (LANDMARKS.has(el.localName)) this.count(el.localName);
+      if (native(el).id) this.count(`#${native(el).id}`);
+      if (LANDMARKS.has(native(el).localName)) this.count(native(el).localName);
       for (const name of NAMING) {
-        const value = el.getAttribute(name);
-        if (value && value.length <= LONGEST) this.count(`${el.localName}[${name}=${value}]`);
+        const value = native(el).getAttribute(name);
+        if (value && value.length <= LONGEST) this.count(`${native(el).localName}[${name}=${value}]`);
       }
     }
   }
@@ -47,15 +47,15 @@ export class Targets {
 
   /** By id or by a naming attribute, if that is unique; `any` takes a framework's id as well. */
   private named(el: Element, any: boolean): string | null {
-    const byId = idOf(el) && this.counts.get(`#${idOf(el)}`) === 1 ? `#${CSS.escape(idOf(el))}` : null;
-    if (byId && WRITTEN.test(idOf(el)) && !NUMBERED.test(idOf(el))) return byId;
+    const byId = native(el).id && this.counts.get(`#${native(el).id}`) === 1 ? `#${CSS.escape(native(el).id)}` : null;
+    if (byId && WRITTEN.test(native(el).id) && !NUMBERED.test(native(el).id)) return byId;
     for (const name of NAMING) {
-      const value = el.getAttribute(name);
-      if (value && value.length <= LONGEST && this.counts.get(`${el.localName}[${name}=${value}]`) === 1) {
-        return `${CSS.escape(el.localName)}[${name}=${quote(value)}]`;
+      const value = native(el).getAttribute(name);
+      if (value && value.length <= LONGEST && this.counts.get(`${native(el).localName}[${name}=${value}]`) === 1) {
+        return `${CSS.escape(native(el).localName)}[${name}=${quote(value)}]`;
       }
     }
-    return any ? byId : this.counts.get(el.localName) === 1 ? el.localName : null;
+    return any ? byId : this.counts.get(native(el).localName) === 1 ? native(el).localName : null;
   }
 
   /** The way down from the nearest ancestor that has a name, by positions. */
@@ -66,9 +66,9 @@ export class Targets {
     for (;;) {
       const known = at === el ? undefined : this.paths.get(at) ?? this.named(at, false);
       if (known) { prefix = `${known} > `; break; }
-      const parent: ParentNode | null = parentNodeOf(at);
+      const parent: ParentNode | null = native(at).parentNode;
       if (!(parent instanceof Element)) {
-        if (at.localName !== 'html') steps.unshift(this.place(at));
+        if (native(at).localName !== 'html') steps.unshift(this.place(at));
         // The top of a shadow tree has no parent to start from, but its host stands for one.
         if (parent instanceof ShadowRoot) prefix = ':host > ';
         break;
@@ -84,23 +84,23 @@ export class Targets {
 
   /** The element among its siblings: `li:nth-of-type(3)`, or just the tag if it is the only one. */
   private place(el: Element): string {
-    const parent = parentNodeOf(el);
+    const parent = native(el).parentNode;
     if (parent && !this.numbered.has(parent)) {
       this.numbered.add(parent);
       const groups = new Map<string, Element[]>();
-      for (const child of childElementsOf(parent as Element)) {
-        const key = `${child.namespaceURI} ${child.localName}`;
+      for (const child of native(parent as Element).children) {
+        const key = `${native(child).namespaceURI} ${native(child).localName}`;
         const group = groups.get(key);
         if (group) group.push(child); else groups.set(key, [child]);
       }
       // The same tag in two namespaces: a type selector matches both, so both must count their place.
       for (const group of groups.values()) {
-        const tag = CSS.escape(group[0]!.localName);
-        const shared = [...groups.keys()].filter((key) => key.endsWith(` ${group[0]!.localName}`)).length > 1;
+        const tag = CSS.escape(native(group[0]!).localName);
+        const shared = [...groups.keys()].filter((key) => key.endsWith(` ${native(group[0]!).localName}`)).length > 1;
         group.forEach((child, i) => this.places.set(child, group.length === 1 && !shared ? tag : `${tag}:nth-of-type(${i + 1})`));
       }
     }
-    return this.places.get(el) ?? CSS.escape(el.localName);
+    return this.places.get(el) ?? CSS.escape(native(el).localName);
   }
 }
 
@@ -116,7 +116,7 @@ export class PiercingTargets {
   private readonly before = new Map<string, Map<ShadowRoot, number>>();
 
   of(el: Element): Target {
-    const root = el.getRootNode();
+    const root = native(el).getRootNode();
     if (!(root instanceof ShadowRoot)) return this.light.of(el);
     let targets = this.inside.get(root);
     if (!targets) this.inside.set(root, targets = new Targets(root));

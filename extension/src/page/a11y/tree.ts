@@ -4,7 +4,7 @@ import { isEditingHost, isFocusable, roleOf, tagOf } from './roles';
 import { renderedChildren } from '../read/visible';
 import { statesOf, valueOf } from './states';
 import { PiercingTargets, Targets, type Target } from './target';
-import { childElementsOf, parentElementOf } from '../native';
+import { native } from '../native';
 
 export interface TreeArgs {
   include_hidden?: boolean;
@@ -66,7 +66,7 @@ export function a11yTree({ include_hidden = false, max_nodes = 500, pierce = fal
 
   const visit = (el: Element, place: Place): void => {
     if ((++steps & 255) === 0 && performance.now() > until) truncated = true;
-    if (truncated || SKIPPED.has(el.localName)) return;
+    if (truncated || SKIPPED.has(native(el).localName)) return;
     const style = getComputedStyle(el);
     const hidden = place.hidden || isHiddenItself(el, style);
     if (hidden && !include_hidden) return;
@@ -80,9 +80,9 @@ export function a11yTree({ include_hidden = false, max_nodes = 500, pierce = fal
         if (INTERACTIVE.has(node.role)) covered = node.name;
       }
     }
-    if (el.localName === 'select' || place.depth >= DEEPEST) return;
+    if (native(el).localName === 'select' || place.depth >= DEEPEST) return;
     const inside: Place = { depth: place.depth + 1, hidden: hidden || skipsContent(style), covered };
-    const children = pierce ? Array.from(renderedChildren(el)).filter((node) => node instanceof Element) : childElementsOf(el);
+    const children = pierce ? Array.from(renderedChildren(el)).filter((node) => node instanceof Element) : native(el).children;
     for (const child of children) visit(child, inside);
   };
 
@@ -99,7 +99,7 @@ function openModal(): Element | null {
 
 function depthOf(el: Element, top: Element): number {
   let depth = 0;
-  for (let up: Element | null = el; up && up !== top; up = parentElementOf(up)) depth++;
+  for (let up: Element | null = el; up && up !== top; up = native(up).parentElement) depth++;
   return depth;
 }
 
@@ -119,30 +119,30 @@ function describe(el: Element, { depth, covered }: Place, seen: boolean, targets
   const node: TreeNode = { role, name, value: valueOf(el, role), states, depth, tag: tagOf(el) };
   if (role === 'heading') node.level = levelOf(el);
   if (LIVE.has(role)) {
-    const text = tidy((el as HTMLElement).innerText ?? el.textContent ?? '').slice(0, LONGEST_NAME);
+    const text = tidy(native(el as HTMLElement).innerText ?? native(el).textContent ?? '').slice(0, LONGEST_NAME);
     if (text && text !== name) node.text = text;
   }
   if (el instanceof HTMLSelectElement) node.options = optionsOf(el);
-  if (el.getRootNode() !== document) node.shadow = true;
+  if (native(el).getRootNode() !== document) node.shadow = true;
   if (acts) node.target = targets.of(el);
   return node;
 }
 
 /** Whether a person can act on the element although its role does not say so. */
 function isActive(el: Element): boolean {
-  return isEditingHost(el) || el.hasAttribute('onclick') || (el.localName !== 'iframe' && el.localName !== 'dialog' && isFocusable(el));
+  return isEditingHost(el) || native(el).hasAttribute('onclick') || (native(el).localName !== 'iframe' && native(el).localName !== 'dialog' && isFocusable(el));
 }
 
 /** Roles of the text kind take a name only from the author. */
 function mayBeNamed(el: Element, role: string): boolean {
-  if (el.localName === 'fieldset' || el.localName === 'optgroup' || el.hasAttribute('aria-label') || el.hasAttribute('aria-labelledby')) return true;
-  return role !== 'generic' && el.hasAttribute('title');
+  if (native(el).localName === 'fieldset' || native(el).localName === 'optgroup' || native(el).hasAttribute('aria-label') || native(el).hasAttribute('aria-labelledby')) return true;
+  return role !== 'generic' && native(el).hasAttribute('title');
 }
 
 function levelOf(el: Element): number {
-  const said = Number(el.getAttribute('aria-level'));
+  const said = Number(native(el).getAttribute('aria-level'));
   if (Number.isInteger(said) && said > 0) return said;
-  return /^h[1-6]$/.test(el.localName) ? Number(el.localName[1]) : 2;
+  return /^h[1-6]$/.test(native(el).localName) ? Number(native(el).localName[1]) : 2;
 }
 
 function optionsOf(select: HTMLSelectElement): string[] {

@@ -11,6 +11,7 @@ import { elementOf } from '../snapshot/refs';
 import { frameIndex } from './click';
 import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
 import { watchOnward, type Onward } from './onward';
+import { native } from '../native';
 
 export interface AimArgs {
   /** Keep a press from what is not the element: if the page moved, nothing is pressed at all. */
@@ -76,7 +77,7 @@ function watch(el: Element, { press = false, stay = false }: AimArgs, meant: () 
     if (!w.armed || !e.isTrusted || !(e instanceof MouseEvent)) return;
     if (e.type === 'pointerdown' || (e.type === 'mousedown' && w.pressed === undefined)) {
       const point = { x: e.clientX, y: e.clientY };
-      w.pressed = el.isConnected && takes(el, point);
+      w.pressed = native(el).isConnected && takes(el, point);
       if (!w.pressed) w.instead = outline(elementAt(point.x, point.y) ?? document.documentElement);
     }
     if (press && w.pressed !== true) {
@@ -92,7 +93,7 @@ function watch(el: Element, { press = false, stay = false }: AimArgs, meant: () 
     if (!e.isTrusted || !(e instanceof MouseEvent)) return;
     const point = { x: e.clientX, y: e.clientY };
     w.at = point;
-    w.over = el.isConnected && takes(el, point);
+    w.over = native(el).isConnected && takes(el, point);
     w.instead = w.over ? undefined : outline(elementAt(point.x, point.y) ?? document.documentElement);
   };
   const options = { capture: true, passive: false };
@@ -123,7 +124,7 @@ export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
   if (end) w.stop(); else w.armed = true;
   const { pressed, over, instead, at } = w;
   // The page's own listeners come after ours: only now is it known where their work has left the element.
-  if (!end && at && over && !(w.el.isConnected && takes(w.el, at))) return { over: false, instead: outline(elementAt(at.x, at.y) ?? document.documentElement) };
+  if (!end && at && over && !(native(w.el).isConnected && takes(w.el, at))) return { over: false, instead: outline(elementAt(at.x, at.y) ?? document.documentElement) };
   return { pressed, over, instead, ...onward };
 }
 
@@ -133,7 +134,7 @@ export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
  */
 export function aimPointOp({ aim, anew }: { aim: number; anew?: boolean }): Point {
   const w = watches.get(aim);
-  if (!w?.el.isConnected) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the page took the element away meanwhile');
+  if (!w || !native(w.el).isConnected) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the page took the element away meanwhile');
   if (anew) {
     w.at = w.over = w.instead = undefined;
     w.onward();
@@ -150,7 +151,7 @@ export function aimPointOp({ aim, anew }: { aim: number; anew?: boolean }): Poin
   }
   if (anew) throw new PageError('ELEMENT_NOT_ACTIONABLE', reason);
   // What is being dragged may lie over it; the middle of what is in view is good enough then.
-  const r = w.el.getBoundingClientRect();
+  const r = native(w.el).getBoundingClientRect();
   const middle = (from: number, to: number, room: number) => (Math.max(from, 0) + Math.min(to, room)) / 2;
   return { x: middle(r.left, r.right, innerWidth), y: middle(r.top, r.bottom, innerHeight) };
 }
@@ -170,13 +171,13 @@ export function framePointOp({ index, url, point }: { index: number; url: string
 
 /** The offset and scale of a frame's content, also where a transform shrinks it. */
 export function fromFrame(frame: HTMLElement, { x, y }: Point): Point {
-  const box = frame.getBoundingClientRect();
+  const box = native(frame).getBoundingClientRect();
   const style = getComputedStyle(frame);
-  const scaleX = frame.offsetWidth ? box.width / frame.offsetWidth : 1;
-  const scaleY = frame.offsetHeight ? box.height / frame.offsetHeight : 1;
+  const scaleX = native(frame).offsetWidth ? box.width / native(frame).offsetWidth : 1;
+  const scaleY = native(frame).offsetHeight ? box.height / native(frame).offsetHeight : 1;
   return {
-    x: box.x + (frame.clientLeft + parseFloat(style.paddingLeft) + x) * scaleX,
-    y: box.y + (frame.clientTop + parseFloat(style.paddingTop) + y) * scaleY,
+    x: box.x + (native(frame).clientLeft + parseFloat(style.paddingLeft) + x) * scaleX,
+    y: box.y + (native(frame).clientTop + parseFloat(style.paddingTop) + y) * scaleY,
   };
 }
 
@@ -184,7 +185,7 @@ type FrameElement = HTMLIFrameElement;
 
 /** The element that shows a child frame. Frames in shadow trees are not counted by the window: those are told by their address. */
 export function frameElement(index: number, url: string): FrameElement | null {
-  const inTree = (root: ParentNode) => [...root.querySelectorAll<FrameElement>('iframe, frame, object')];
+  const inTree = (root: ParentNode) => [...native(root).querySelectorAll<FrameElement>('iframe, frame, object')];
   if (index >= 0) {
     for (const root of [document, ...shadowRoots(document)]) for (const el of inTree(root)) if (frameIndex(el) === index) return el;
     return null;

@@ -4,6 +4,7 @@ import type { PageContext } from '../context';
 import { boxesOf } from '../dom';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { drawn } from '../wait';
+import { native } from '../native';
 
 export interface Box { box: { x: number; y: number; width: number; height: number }; element: ElementInfo; shadow?: true; frame?: string }
 
@@ -11,7 +12,7 @@ export function boxOp(args: ElementArgs, ctx: PageContext): Promise<Box | Beyond
   return onElement<Box>(args, ctx, {
     needs: { enabled: false },
     async act({ el }) {
-      el.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+      native(el).scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
       // What is loaded or drawn only when it is in view gets its chance.
       await drawn(ctx.signal);
       const boxes = boxesOf(el);

@@ -8,6 +8,7 @@ import { change, queued } from '../wait';
 import { settle, type Later, type Settled } from './kept';
 import { click, moveOnto, NO_MODIFIERS, pressAndRelease } from './pointer';
 import { controlOf } from './resolve';
+import { native } from '../native';
 
 export interface Checked extends Settled { element: ElementInfo; checked: boolean; shadow?: true }
 
@@ -19,7 +20,7 @@ export function checkOp(args: ElementArgs & Later & { checked: boolean }, ctx: P
     needs: { hit: true },
     resolve: (el) => controlOf(el, BOX),
     unfit(el) {
-      if (!el.matches(BOX)) throw new PageError('INVALID_PARAMS', `check is for check boxes, radio buttons and switches; this is ${outline(el)}`);
+      if (!native(el).matches(BOX)) throw new PageError('INVALID_PARAMS', `check is for check boxes, radio buttons and switches; this is ${outline(el)}`);
       if (!checked && isRadio(el) && stateOf(el) === true) throw new PageError('INVALID_PARAMS', `a radio button cannot be unticked: choose another one of its group instead of ${outline(el)}`);
       return null;
     },
@@ -38,32 +39,32 @@ async function setChecked({ el, point, dress, again }: Hit, wanted: boolean, ctx
     moveOnto(box, point);
     const press = { button: 0, detail: 1, modifiers: NO_MODIFIERS };
     pressAndRelease(box, point, press);
-    if (box.isConnected) click(box, point, press);
+    if (native(box).isConnected) click(box, point, press);
     box = await settled(box, wanted, again, ctx);
   }
   const wrong = () => {
     const now = stateOf(box);
     return now === wanted ? null : new PageError('ELEMENT_NOT_ACTIONABLE', `the page did not keep it: ${outline(el)} was clicked to be ${wanted ? 'ticked' : 'unticked'}, but it is ${now === null ? 'in between' : now ? 'ticked' : 'unticked'}`, { maybe_executed: true });
   };
-  const kept = await settle(before, ctx, later, () => (box.isConnected ? wrong() : null));
+  const kept = await settle(before, ctx, later, () => (native(box).isConnected ? wrong() : null));
   return { element, checked: wanted, ...kept };
 }
 
 /** Ticked, not ticked, or (null) in between. */
 export function stateOf(el: Element): boolean | null {
   if (el instanceof HTMLInputElement) return el.indeterminate ? null : el.checked;
-  const said = el.getAttribute(el.hasAttribute('aria-checked') || !el.hasAttribute('aria-pressed') ? 'aria-checked' : 'aria-pressed')?.toLowerCase();
+  const said = native(el).getAttribute(native(el).hasAttribute('aria-checked') || !native(el).hasAttribute('aria-pressed') ? 'aria-checked' : 'aria-pressed')?.toLowerCase();
   return said === 'true' ? true : said === 'mixed' ? null : false;
 }
 
-const isRadio = (el: Element) => (el instanceof HTMLInputElement ? el.type === 'radio' : /^(?:radio|menuitemradio)$/.test(el.getAttribute('role') ?? ''));
+const isRadio = (el: Element) => (el instanceof HTMLInputElement ? el.type === 'radio' : /^(?:radio|menuitemradio)$/.test(native(el).getAttribute('role') ?? ''));
 
 /** A box that the page draws itself may follow a moment later, perhaps as a new element. */
 async function settled(box: Element, wanted: boolean, again: Hit['again'], ctx: PageContext): Promise<Element> {
   const until = Math.min(Date.now() + (box instanceof HTMLInputElement ? 0 : 1000), ctx.deadline);
   for (;;) {
     await queued(2);
-    if (!box.isConnected) box = again() ?? box;
+    if (!native(box).isConnected) box = again() ?? box;
     if (stateOf(box) === wanted || Date.now() >= until) return box;
     await change(ctx.signal, 5);
   }

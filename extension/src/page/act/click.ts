@@ -10,6 +10,7 @@ import { blockedAtTop, inThisTab, leadsAway, linkOf, submitterOf } from './link'
 import { withOnward } from './onward';
 import { choose } from './options';
 import { click, contextMenu, doubleClick, moveOnto, NO_MODIFIERS, pressAndRelease, type Modifiers } from './pointer';
+import { native } from '../native';
 
 export interface ClickParams {
   newTab?: boolean;
@@ -70,12 +71,12 @@ function clickOn({ el, at, point, dress }: Pick<Hit, 'el' | 'at' | 'point' | 'dr
       // Read only now: some pages put the real address in when the mouse is pressed.
       return { ...result, open: linkOf(on)?.href ?? link.href };
     }
-    if (!on.isConnected) return { ...result, note: 'the page took the element away when it was pressed, before the click itself' };
+    if (!native(on).isConnected) return { ...result, note: 'the page took the element away when it was pressed, before the click itself' };
     if (button === 2) contextMenu(on, point, press);
     if (follow !== null || code !== null) {
       if (clickWithoutFollowing(on, () => click(on, point, press))) return { ...result, ...then };
     } else inThisTab(on, () => click(on, point, press));
-    if (detail === 2 && button === 0 && on.isConnected) doubleClick(on, point, press);
+    if (detail === 2 && button === 0 && native(on).isConnected) doubleClick(on, point, press);
   }
   return result;
 }
@@ -114,7 +115,7 @@ export function clickAtOp(args: PointArgs, ctx: PageContext): Clicked | InFrame 
   }
   const at = elementAt(x, y);
   if (!at) throw new PageError('ELEMENT_NOT_FOUND', `there is no element at (${x}, ${y})`);
-  if (at instanceof HTMLIFrameElement || at.localName === 'frame') {
+  if (at instanceof HTMLIFrameElement || native(at).localName === 'frame') {
     const frame = at as HTMLIFrameElement;
     const box = frame.getBoundingClientRect();
     const style = getComputedStyle(frame);
@@ -127,7 +128,7 @@ export function clickAtOp(args: PointArgs, ctx: PageContext): Clicked | InFrame 
   }
   const el = interactive(at);
   aimedAt(el, { x, y });
-  const dress = <R extends object>(r: R) => (el.getRootNode() instanceof ShadowRoot ? { ...r, shadow: true as const } : r);
+  const dress = <R extends object>(r: R) => (native(el).getRootNode() instanceof ShadowRoot ? { ...r, shadow: true as const } : r);
   return dress(withOnward(() => clickOn({ el, at: el, point: { x, y }, dress }, args, ctx)));
 }
 
@@ -139,4 +140,4 @@ export function frameIndex(frame: HTMLIFrameElement): number {
 }
 
 /** elementFromPoint gives a select's option or a text's element as it is; nothing is put in its place. */
-const interactive = (at: Element): Element => (at.localName === 'optgroup' ? (parentOf(at) ?? at) : at);
+const interactive = (at: Element): Element => (native(at).localName === 'optgroup' ? (parentOf(at) ?? at) : at);

@@ -11,6 +11,7 @@ import { settle, type Later } from './kept';
 import { keyEvent } from './keyboard';
 import { focus, NO_MODIFIERS } from './pointer';
 import type { Filled } from './value';
+import { native } from '../native';
 
 export const CODE_EDITORS = '.cm-editor, .CodeMirror, .monaco-editor, .ace_editor';
 const LINES = '.cm-content, .CodeMirror-code, .view-lines, .ace_text-layer';
@@ -23,8 +24,8 @@ const INPUTS = ['.native-edit-context', '.inputarea:not([readonly])', '.cm-conte
 export function codeInput(el: Element): HTMLElement | null {
   const editor = closestAcross(el, CODE_EDITORS);
   if (!editor) return null;
-  const input = INPUTS.map((selector) => editor.querySelector<HTMLElement>(selector)).find(Boolean) ?? null;
-  return el.matches('input, textarea, select, button, [contenteditable]') && el !== input ? null : input;
+  const input = INPUTS.map((selector) => native(editor).querySelector<HTMLElement>(selector)).find(Boolean) ?? null;
+  return native(el).matches('input, textarea, select, button, [contenteditable]') && el !== input ? null : input;
 }
 
 /** Whether the element is that field itself. */
@@ -54,7 +55,7 @@ export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, 
   for (;;) {
     await queued(2);
     if (shows(editor, text)) {
-      const settled = await settle(before, ctx, later, () => (!editor.isConnected || shows(editor, text) ? null : notTaken('keep', editor, text, shownText(editor))));
+      const settled = await settle(before, ctx, later, () => (!native(editor).isConnected || shows(editor, text) ? null : notTaken('keep', editor, text, shownText(editor))));
       return { element, value: text, ...settled };
     }
     if (Date.now() >= until) break;
@@ -67,9 +68,9 @@ export async function writeCode(el: HTMLElement, value: string, { dress }: Hit, 
 
 /** The lines that the editor has drawn. */
 export function shownText(editor: Element): string {
-  const lines = editor.querySelector(LINES);
+  const lines = native(editor).querySelector(LINES);
   if (!lines) return '';
-  const drawn = [...lines.querySelectorAll(LINE)].map((line) => ({ top: line.getBoundingClientRect().top, text: (line.textContent ?? '').replace(/[\u200b\ufeff]/g, '').replace(/\u00a0/g, ' ') }));
+  const drawn = [...native(lines).querySelectorAll(LINE)].map((line) => ({ top: native(line).getBoundingClientRect().top, text: (native(line).textContent ?? '').replace(/[\u200b\ufeff]/g, '').replace(/\u00a0/g, ' ') }));
   if (!drawn.length) return editableText(lines);
   return drawn.sort((a, b) => a.top - b.top).map((l) => l.text).join('\n');
 }

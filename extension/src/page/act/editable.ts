@@ -12,12 +12,13 @@ import { settle, type Later } from './kept';
 import { keyEvent } from './keyboard';
 import { focus, NO_MODIFIERS } from './pointer';
 import { bothShown, type Filled } from './value';
+import { native } from '../native';
 
 export async function writeEditable(el: HTMLElement, value: string, { dress, again }: Hit, ctx: PageContext, later: Later): Promise<Filled> {
   const text = value.replace(/\r\n?/g, '\n');
   const element = describe(el);
   ctx.acted(dress({ element, value: text }));
-  const current = () => (el.isConnected ? el : (again() as HTMLElement | null)) ?? el;
+  const current = () => (native(el).isConnected ? el : (again() as HTMLElement | null)) ?? el;
   const before = mark();
   const ways = waysFor(el, text);
   for (const way of ways) {
@@ -26,7 +27,7 @@ export async function writeEditable(el: HTMLElement, value: string, { dress, aga
     await selectAll(on);
     if (!way(on, text)) continue;
     if (await holds(current, text, ctx)) {
-      current().dispatchEvent(new Event('change', { bubbles: true }));
+      native(current()).dispatchEvent(new Event('change', { bubbles: true }));
       const settled = await settle(before, ctx, later, () => {
         const held = editableText(current());
         return comparable(held) === comparable(text) ? null : notTaken('keep', el, text, held);
@@ -60,7 +61,7 @@ async function selectAll(el: HTMLElement): Promise<void> {
 }
 
 function selectionIn(el: Element): Selection | null {
-  const root = el.getRootNode() as ShadowRoot & { getSelection?(): Selection | null };
+  const root = native(el).getRootNode() as ShadowRoot & { getSelection?(): Selection | null };
   return root instanceof ShadowRoot && root.getSelection ? root.getSelection() : getSelection();
 }
 
@@ -101,7 +102,7 @@ export function edit(el: Element, inputType: keyof typeof COMMANDS, data: string
   const range = selection?.rangeCount ? selection.getRangeAt(0) : null;
   const targetRanges = range ? [new StaticRange(range)] : [];
   const init = { bubbles: true, cancelable: true, composed: true, inputType, data, view: window, targetRanges };
-  if (!el.dispatchEvent(new InputEvent('beforeinput', init))) return true;
+  if (!native(el).dispatchEvent(new InputEvent('beforeinput', init))) return true;
   try { return document.execCommand(COMMANDS[inputType], false, data ?? undefined); } catch { return false; }
 }
 
@@ -109,7 +110,7 @@ export function edit(el: Element, inputType: keyof typeof COMMANDS, data: string
 export function pasteText(el: Element, text: string): boolean {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
-  return !el.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, composed: true, clipboardData }));
+  return !native(el).dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, composed: true, clipboardData }));
 }
 
 const TRY_MS = 400;
@@ -139,32 +140,32 @@ export function editableText(el: Element): string {
   const add = (text: string) => { if (text) { lines[lines.length - 1] += text; open = true; } };
   const preformatted = (on: Element) => getComputedStyle(on).whiteSpaceCollapse?.startsWith('preserve') || /^pre/.test(getComputedStyle(on).whiteSpace);
   const visit = (node: Node): void => {
-    if (node.nodeType === Node.TEXT_NODE) {
+    if (native(node).nodeType === Node.TEXT_NODE) {
       const data = (node as Text).data.replace(/[\u200b\ufeff]/g, '').replace(/\u00a0/g, ' ');
-      if (preformatted(node.parentElement ?? el)) data.split('\n').forEach((line, i) => { if (i) newLine(); add(line); });
+      if (preformatted(native(node).parentElement ?? el)) data.split('\n').forEach((line, i) => { if (i) newLine(); add(line); });
       else if (/\S/.test(data) || (data && open)) add(data.replace(/\s+/g, ' '));
       return;
     }
     if (!(node instanceof Element)) return;
-    if (/^(?:script|style|template|textarea|select)$/.test(node.localName) || node.matches('[data-slate-placeholder], [aria-hidden=true]')) return;
-    if (node.localName === 'br') {
+    if (/^(?:script|style|template|textarea|select)$/.test(native(node).localName) || native(node).matches('[data-slate-placeholder], [aria-hidden=true]')) return;
+    if (native(node).localName === 'br') {
       // The last <br> of a block only keeps it open.
       if (nextInBlock(node)) newLine();
       return;
     }
     const block = !/^(?:inline|contents|none|ruby)/.test(getComputedStyle(node).display);
     if (block && (open || started)) newLine();
-    for (const child of node.childNodes) visit(child);
+    for (const child of native(node).childNodes) visit(child);
     if (block) { started = true; open = true; }
   };
   let started = false;
-  for (const child of el.childNodes) visit(child);
+  for (const child of native(el).childNodes) visit(child);
   return lines.join('\n').replace(/\n$/, '').replace(/ $/gm, '');
 }
 
 function nextInBlock(br: Element): boolean {
-  for (let node: Node | null = br.nextSibling; node; node = node.nextSibling) {
-    if (node.nodeType === Node.TEXT_NODE ? (node as Text).data.replace(/[\u200b\ufeff]/g, '') !== '' : node.nodeType === Node.ELEMENT_NODE) return true;
+  for (let node: Node | null = native(br).nextSibling; node; node = native(node).nextSibling) {
+    if (native(node).nodeType === Node.TEXT_NODE ? (node as Text).data.replace(/[\u200b\ufeff]/g, '') !== '' : native(node).nodeType === Node.ELEMENT_NODE) return true;
   }
   return false;
 }

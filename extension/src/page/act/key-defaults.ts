@@ -5,6 +5,7 @@ import { linkOf } from './link';
 import { focus, type Modifiers } from './pointer';
 import { prints } from './keyboard';
 import { editingHost } from './resolve';
+import { native } from '../native';
 
 /** After keydown and keypress. True if a page may be on its way now. */
 export function defaultAction(el: Element, key: string, held: Modifiers): boolean {
@@ -31,7 +32,7 @@ export function defaultAction(el: Element, key: string, held: Modifiers): boolea
 /** The space bar presses buttons and boxes when it comes up. */
 export function defaultActionOfKeyup(el: Element, key: string, held: Modifiers): void {
   if (key !== ' ' || held.ctrl || held.alt || held.meta) return;
-  if (el.matches('button:enabled, summary, input:is([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset], [type=image], [type=file], [type=color]):enabled')) (el as HTMLElement).click();
+  if (native(el).matches('button:enabled, summary, input:is([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset], [type=image], [type=file], [type=color]):enabled')) native(el as HTMLElement).click();
 }
 
 const UNTYPED = new Set(['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden', 'color', 'range', 'date', 'time', 'month', 'week', 'datetime-local']);
@@ -43,19 +44,19 @@ function isText(el: Element): boolean {
   return editingHost(el) !== null;
 }
 
-const isControl = (el: Element) => el.matches('input, button, select, textarea, summary, audio, video, [role=button], [role=checkbox], [role=radio], [role=switch], [role=option], [role=tab], [role=menuitem]');
+const isControl = (el: Element) => native(el).matches('input, button, select, textarea, summary, audio, video, [role=button], [role=checkbox], [role=radio], [role=switch], [role=option], [role=tab], [role=menuitem]');
 
 function enter(el: Element, held: Modifiers): boolean {
   if (el instanceof HTMLTextAreaElement || editingHost(el)) {
     if (isText(el)) edit(el, editingHost(el) && !held.shift ? 'insertParagraph' : 'insertLineBreak', null);
     return false;
   }
-  if (el.matches('button:enabled, summary, input:is([type=submit], [type=button], [type=reset], [type=image], [type=file], [type=color]):enabled')) {
-    (el as HTMLElement).click();
+  if (native(el).matches('button:enabled, summary, input:is([type=submit], [type=button], [type=reset], [type=image], [type=file], [type=color]):enabled')) {
+    native(el as HTMLElement).click();
     return true;
   }
-  if (el.matches('a[href], area[href]') || (el instanceof SVGElement && linkOf(el))) {
-    el.dispatchEvent(new PointerEvent('click', { bubbles: true, cancelable: true, composed: true, view: window }));
+  if (native(el).matches('a[href], area[href]') || (el instanceof SVGElement && linkOf(el))) {
+    native(el).dispatchEvent(new PointerEvent('click', { bubbles: true, cancelable: true, composed: true, view: window }));
     return true;
   }
   return el instanceof HTMLInputElement && el.form !== null && submitImplicitly(el.form);
@@ -63,10 +64,10 @@ function enter(el: Element, held: Modifiers): boolean {
 
 /** A form's own rule for Enter in one of its fields: its default button is clicked; without any, a form of one field is submitted. */
 function submitImplicitly(form: HTMLFormElement): boolean {
-  const elements = [...form.elements];
+  const elements = [...native(form).elements];
   const button = elements.find((e): e is HTMLButtonElement | HTMLInputElement =>
     (e instanceof HTMLButtonElement && e.type === 'submit') || (e instanceof HTMLInputElement && (e.type === 'submit' || e.type === 'image'))) ??
-    [...form.querySelectorAll<HTMLInputElement>('input[type=image]')][0];
+    [...native(form).querySelectorAll<HTMLInputElement>('input[type=image]')][0];
   if (button) {
     if (button.matches(':disabled')) return false;
     button.click();
@@ -74,14 +75,14 @@ function submitImplicitly(form: HTMLFormElement): boolean {
   }
   const single = elements.filter((e) => e instanceof HTMLInputElement && /^(?:text|search|tel|url|email|password|date|month|week|time|datetime-local|number)$/.test(e.type));
   if (single.length > 1) return false;
-  form.requestSubmit();
+  native(form).requestSubmit();
   return true;
 }
 
 function escape(): void {
-  const popovers = [...document.querySelectorAll<HTMLElement>('[popover]:popover-open')].filter((p) => p.popover !== 'manual');
+  const popovers = [...document.querySelectorAll<HTMLElement>('[popover]:popover-open')].filter((p) => native(p).popover !== 'manual');
   const popover = popovers.at(-1);
-  if (popover) { popover.hidePopover(); return; }
+  if (popover) { native(popover).hidePopover(); return; }
   const dialog = [...document.querySelectorAll<HTMLDialogElement>('dialog:modal')].at(-1);
   if (!dialog) return;
   if (dialog.dispatchEvent(new Event('cancel', { cancelable: true }))) dialog.close();
@@ -104,7 +105,7 @@ function tabFrom(el: Element, back: boolean): void {
   let at = all.indexOf(el);
   if (at < 0) {
     // From an element that is no stop itself the way goes on to the next one in the document.
-    const behind = (s: Element) => (el.compareDocumentPosition(s) & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_DISCONNECTED)) === Node.DOCUMENT_POSITION_FOLLOWING;
+    const behind = (s: Element) => (native(el).compareDocumentPosition(s) & (Node.DOCUMENT_POSITION_FOLLOWING | Node.DOCUMENT_POSITION_DISCONNECTED)) === Node.DOCUMENT_POSITION_FOLLOWING;
     const next = el === document.body || el === document.documentElement ? 0 : all.findIndex(behind);
     at = (next < 0 ? all.length : next) - (back ? 0 : 1);
   }
@@ -114,11 +115,11 @@ function tabFrom(el: Element, back: boolean): void {
   if (to instanceof HTMLInputElement && !UNTYPED.has(to.type)) to.select();
 }
 
-const order = (el: Element) => (el as HTMLElement).tabIndex;
+const order = (el: Element) => native(el as HTMLElement).tabIndex;
 
 function* tabStops(root: Document | ShadowRoot): Generator<Element> {
   for (const el of root.querySelectorAll('*')) {
-    if (el.matches(STOPS) && !el.matches(':disabled') && order(el) >= 0 && isVisible(el) && !isOtherRadio(el)) yield el;
+    if (native(el).matches(STOPS) && !native(el).matches(':disabled') && order(el) >= 0 && isVisible(el) && !isOtherRadio(el)) yield el;
     const shadow = shadowOf(el);
     if (shadow) yield* tabStops(shadow);
   }
@@ -128,7 +129,7 @@ function* tabStops(root: Document | ShadowRoot): Generator<Element> {
 function isOtherRadio(el: Element): boolean {
   if (!(el instanceof HTMLInputElement) || el.type !== 'radio' || el.checked || !el.name) return false;
   const root = el.form ?? (el.getRootNode() as Document);
-  return [...root.querySelectorAll<HTMLInputElement>('input[type=radio]:checked')].some((r) => r.name === el.name);
+  return [...native(root).querySelectorAll<HTMLInputElement>('input[type=radio]:checked')].some((r) => r.name === el.name);
 }
 
 // ---- Arrows and scrolling ----
@@ -157,8 +158,8 @@ function arrow(el: Element, key: string, held: Modifiers): void {
 }
 
 function tell(el: Element): void {
-  el.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-  el.dispatchEvent(new Event('change', { bubbles: true }));
+  native(el).dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+  native(el).dispatchEvent(new Event('change', { bubbles: true }));
 }
 
 function moveCaret(el: Element, key: string, extend: boolean): void {
@@ -179,7 +180,7 @@ function moveCaret(el: Element, key: string, extend: boolean): void {
 
 function nextRadio(el: HTMLInputElement, forward: boolean): void {
   const root = el.form ?? (el.getRootNode() as Document);
-  const group = [...root.querySelectorAll<HTMLInputElement>('input[type=radio]:enabled')].filter((r) => r.name === el.name);
+  const group = [...native(root).querySelectorAll<HTMLInputElement>('input[type=radio]:enabled')].filter((r) => r.name === el.name);
   const next = group[(group.indexOf(el) + (forward ? 1 : -1) + group.length) % group.length];
   if (!next || next === el) return;
   focus(next);
@@ -200,11 +201,11 @@ function nextOption(el: HTMLSelectElement, forward: boolean): void {
 function scrollPage(el: Element, dx: number, dy: number): void {
   for (let up: Element | null = el; up && up !== document.body && up !== document.documentElement; up = parentOf(up)) {
     const style = getComputedStyle(up);
-    const scrolls = (dy !== 0 && /auto|scroll/.test(style.overflowY) && up.scrollHeight > up.clientHeight) || (dx !== 0 && /auto|scroll/.test(style.overflowX) && up.scrollWidth > up.clientWidth);
+    const scrolls = (dy !== 0 && /auto|scroll/.test(style.overflowY) && native(up).scrollHeight > native(up).clientHeight) || (dx !== 0 && /auto|scroll/.test(style.overflowX) && native(up).scrollWidth > native(up).clientWidth);
     if (!scrolls) continue;
-    const before = [up.scrollTop, up.scrollLeft];
-    up.scrollBy({ left: dx, top: dy, behavior: 'instant' });
-    if (up.scrollTop !== before[0] || up.scrollLeft !== before[1]) return;
+    const before = [native(up).scrollTop, native(up).scrollLeft];
+    native(up).scrollBy({ left: dx, top: dy, behavior: 'instant' });
+    if (native(up).scrollTop !== before[0] || native(up).scrollLeft !== before[1]) return;
   }
   scrollBy({ left: dx, top: dy, behavior: 'instant' });
 }

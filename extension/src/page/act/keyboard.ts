@@ -1,5 +1,6 @@
 // What a key is: its names, the codes that older pages read, and the events of one press.
 import type { Modifiers } from './pointer';
+import { native } from '../native';
 
 interface Key { key: string; code: string; keyCode: number }
 
@@ -58,7 +59,7 @@ export function keyEvent(on: Element, type: 'keydown' | 'keypress' | 'keyup', ke
   const k = keyNamed(key) ?? { key, code: '', keyCode: 0 };
   const charCode = k.key === 'Enter' ? 13 : (k.key.codePointAt(0) ?? 0);
   const codes = type === 'keypress' ? { keyCode: charCode, charCode, which: charCode } : { keyCode: k.keyCode, charCode: 0, which: k.keyCode };
-  return on.dispatchEvent(new KeyboardEvent(type, {
+  return native(on).dispatchEvent(new KeyboardEvent(type, {
     key: k.key, code: k.code, bubbles: true, cancelable: true, composed: true, view: window,
     altKey: modifiers.alt, ctrlKey: modifiers.ctrl, shiftKey: modifiers.shift, metaKey: modifiers.meta,
     location: /Left$/.test(k.code) && /^(?:Shift|Control|Alt|Meta)/.test(k.code) ? KeyboardEvent.DOM_KEY_LOCATION_LEFT : 0,

@@ -1,5 +1,6 @@
 // Where a click leads: the link or form that it would follow, and how to keep it in this tab.
 import { ancestry } from '../dom';
+import { native } from '../native';
 
 /** The link that a click on the element follows. */
 export function linkOf(el: Element): { el: Element; href: string } | null {
@@ -49,12 +50,12 @@ function isFrameName(root: Window, name: string): boolean {
 export function blockedAtTop(el: Element): string | null {
   if (window === window.top) return null;
   const link = linkOf(el);
-  if (!link || !opensTab(link.el.getAttribute('target') ?? baseTarget())) return null;
+  if (!link || !opensTab(native(link.el).getAttribute('target') ?? baseTarget())) return null;
   try { if (window.top!.location.href) return null; } catch { /* another site's page is on top */ }
   return link.href;
 }
 
-const baseTarget = () => document.querySelector('base[target]')?.getAttribute('target') ?? '';
+const baseTarget = () => native(document.querySelector('base[target]'))?.getAttribute('target') ?? '';
 
 /** Keeps what the click leads to in this tab while `act` runs; the page's own attributes are as before afterwards. */
 export function inThisTab<T>(el: Element, act: () => T): T {
@@ -72,20 +73,20 @@ export function keepInThisTab(el: Element): () => void {
   const changed: { el: Element; name: string; before: string | null }[] = [];
   const keep = (on: Element, name: string, effective: string) => {
     if (!opensTab(effective)) return;
-    changed.push({ el: on, name, before: on.getAttribute(name) });
-    on.setAttribute(name, window === window.top ? '_self' : '_top');
+    changed.push({ el: on, name, before: native(on).getAttribute(name) });
+    native(on).setAttribute(name, window === window.top ? '_self' : '_top');
   };
   const link = linkOf(el);
-  if (link) keep(link.el, 'target', link.el.getAttribute('target') ?? base);
+  if (link) keep(link.el, 'target', native(link.el).getAttribute('target') ?? base);
   const submitter = link ? null : submitterOf(el);
   if (submitter) {
     const { button, form } = submitter;
     if (button.hasAttribute('formtarget')) keep(button, 'formtarget', button.getAttribute('formtarget')!);
-    else keep(form, 'target', form.getAttribute('target') ?? base);
+    else keep(form, 'target', native(form).getAttribute('target') ?? base);
   }
   return () => {
     for (const { el: on, name, before } of changed) {
-      if (before === null) on.removeAttribute(name); else on.setAttribute(name, before);
+      if (before === null) native(on).removeAttribute(name); else native(on).setAttribute(name, before);
     }
   };
 }

@@ -1,4 +1,5 @@
 // What a click sets off while its listeners run, as the browser announces it: another page, or a download, also one that a script asks for.
+import { native } from '../native';
 export interface Onward {
   /** A page may be on its way. */
   leads?: true;
@@ -13,9 +14,9 @@ export function watchOnward(): () => Onward {
   const seen: Navigate[] = [];
   const hear = (e: Event) => { seen.push(e as Navigate); };
   const { navigation } = window as { navigation?: EventTarget };
-  navigation?.addEventListener('navigate', hear);
+  native(navigation)?.addEventListener('navigate', hear);
   return () => {
-    navigation?.removeEventListener('navigate', hear);
+    native(navigation)?.removeEventListener('navigate', hear);
     // The page may have kept it from happening.
     const begun = seen.filter((e) => !e.defaultPrevented);
     const downloads = begun.filter((e) => typeof e.downloadRequest === 'string').length;

@@ -8,6 +8,7 @@ import { fold, normalise } from '../text';
 import { settle, type Later, type Settled } from './kept';
 import { focus } from './pointer';
 import { controlOf } from './resolve';
+import { native } from '../native';
 
 /** `any`: by its text, else by its value. */
 export interface SelectParams { value?: string; text?: string; index?: number; any?: string }
@@ -67,7 +68,7 @@ const textOf = (option: HTMLOptionElement) => normalise(option.text) || normalis
 const quoted = (text: string) => JSON.stringify(cut(text, 60));
 
 function refuse(el: Element): never {
-  const custom = el.closest('[role=combobox], [role=listbox], [aria-haspopup=listbox]') !== null || el.querySelector('[role=option]') !== null;
+  const custom = native(el).closest('[role=combobox], [role=listbox], [aria-haspopup=listbox]') !== null || native(el).querySelector('[role=option]') !== null;
   throw new PageError('INVALID_PARAMS', custom
     ? `select_option is for <select> elements; this is ${outline(el)}, a list made by the page: click it, then click the option`
     : `select_option is for <select> elements; this is ${outline(el)}`);

@@ -1,6 +1,7 @@
 // Mouse and pointer events as a browser sends them for one movement and one click, and the focus that follows them.
 import { ancestry, closestAcross, focused, isVisible, parentOf, shadowOf } from '../dom';
 import type { Point } from '../actionable';
+import { native } from '../native';
 
 export interface Modifiers { alt: boolean; ctrl: boolean; shift: boolean; meta: boolean }
 export const NO_MODIFIERS: Modifiers = { alt: false, ctrl: false, shift: false, meta: false };
@@ -22,7 +23,7 @@ let hovered: Element | null = null;
 
 /** Moves the pointer onto the element: out of what it was on, into this. */
 export function moveOnto(el: Element, point: Point, modifiers: Modifiers = NO_MODIFIERS): void {
-  const from = hovered?.isConnected ? hovered : null;
+  const from = native(hovered)?.isConnected ? hovered : null;
   if (from !== el) {
     const path = [...ancestry(el)];
     const left = from ? [...ancestry(from)].filter((up) => !path.includes(up)) : [];
@@ -31,8 +32,8 @@ export function moveOnto(el: Element, point: Point, modifiers: Modifiers = NO_MO
     // All of the pointer's events come before the mouse's.
     for (const kind of ['pointer', 'mouse'] as const) {
       const send = (on: Element, what: string, more: PointerEventInit) => {
-        if (kind === 'pointer') on.dispatchEvent(new PointerEvent(kind + what, init(point, modifiers, { button: -1, ...more })));
-        else on.dispatchEvent(new MouseEvent(kind + what, init(point, modifiers, more)));
+        if (kind === 'pointer') native(on).dispatchEvent(new PointerEvent(kind + what, init(point, modifiers, { button: -1, ...more })));
+        else native(on).dispatchEvent(new MouseEvent(kind + what, init(point, modifiers, more)));
       };
       if (from) {
         send(from, 'out', { relatedTarget: el });
@@ -43,8 +44,8 @@ export function moveOnto(el: Element, point: Point, modifiers: Modifiers = NO_MO
     }
     hovered = el;
   }
-  el.dispatchEvent(new PointerEvent('pointermove', init(point, modifiers, { button: -1 })));
-  el.dispatchEvent(new MouseEvent('mousemove', init(point, modifiers, {})));
+  native(el).dispatchEvent(new PointerEvent('pointermove', init(point, modifiers, { button: -1 })));
+  native(el).dispatchEvent(new MouseEvent('mousemove', init(point, modifiers, {})));
 }
 
 export interface Press { button: number; detail: number; modifiers: Modifiers }
@@ -54,28 +55,28 @@ export function pressAndRelease(el: Element, point: Point, press: Press): void {
   const { button, detail, modifiers } = press;
   const buttons = BUTTONS[button] ?? 1;
   const down = init(point, modifiers, { button, buttons, detail });
-  const quiet = !el.dispatchEvent(new PointerEvent('pointerdown', { ...down, detail: 0, pressure: 0.5 }));
-  const prevented = quiet || !el.dispatchEvent(new MouseEvent('mousedown', down));
-  if (!prevented && el.isConnected) focusAsPressed(el);
-  if (!el.isConnected) return;
+  const quiet = !native(el).dispatchEvent(new PointerEvent('pointerdown', { ...down, detail: 0, pressure: 0.5 }));
+  const prevented = quiet || !native(el).dispatchEvent(new MouseEvent('mousedown', down));
+  if (!prevented && native(el).isConnected) focusAsPressed(el);
+  if (!native(el).isConnected) return;
   const up = init(point, modifiers, { button, buttons: 0, detail });
-  el.dispatchEvent(new PointerEvent('pointerup', { ...up, detail: 0 }));
-  if (!quiet && el.isConnected) el.dispatchEvent(new MouseEvent('mouseup', up));
+  native(el).dispatchEvent(new PointerEvent('pointerup', { ...up, detail: 0 }));
+  if (!quiet && native(el).isConnected) native(el).dispatchEvent(new MouseEvent('mouseup', up));
 }
 
 /** The one click event. What a click does by itself (follow, submit, toggle) the browser does for this one as well. */
 export function click(el: Element, point: Point, press: Press): boolean {
   const { button, detail, modifiers } = press;
   const type = button === 0 ? 'click' : 'auxclick';
-  return el.dispatchEvent(new PointerEvent(type, init(point, modifiers, { button, buttons: 0, detail })));
+  return native(el).dispatchEvent(new PointerEvent(type, init(point, modifiers, { button, buttons: 0, detail })));
 }
 
 export function doubleClick(el: Element, point: Point, press: Press): void {
-  el.dispatchEvent(new MouseEvent('dblclick', init(point, press.modifiers, { button: press.button, detail: 2 })));
+  native(el).dispatchEvent(new MouseEvent('dblclick', init(point, press.modifiers, { button: press.button, detail: 2 })));
 }
 
 export function contextMenu(el: Element, point: Point, press: Press): void {
-  el.dispatchEvent(new PointerEvent('contextmenu', init(point, press.modifiers, { button: 2, buttons: 0, detail: 0 })));
+  native(el).dispatchEvent(new PointerEvent('contextmenu', init(point, press.modifiers, { button: 2, buttons: 0, detail: 0 })));
 }
 
 // ---- Focus ----
@@ -85,7 +86,7 @@ const FOCUSABLE = 'a[href], area[href], button:enabled, input:enabled:not([type=
 
 /** Whether pressing the mouse on it gives it the focus. */
 export function takesFocus(el: Element): boolean {
-  return (el.matches(FOCUSABLE) || (shadowOf(el)?.delegatesFocus ?? false)) && isVisible(el);
+  return (native(el).matches(FOCUSABLE) || (shadowOf(el)?.delegatesFocus ?? false)) && isVisible(el);
 }
 
 /** What pressing the mouse does: the nearest focusable element gets the focus; if there is none, nothing has it any more. */
@@ -96,13 +97,13 @@ function focusAsPressed(el: Element): void {
     if (takesFocus(up)) { focus(up); return; }
   }
   const active = focused();
-  if (active instanceof HTMLElement || active instanceof SVGElement) move(active, null, () => active.blur());
+  if (active instanceof HTMLElement || active instanceof SVGElement) move(active, null, () => native(active).blur());
 }
 
 /** Gives the focus to an element. In a window that does not have it, Chrome moves it without a word; the page is told all the same. */
 export function focus(el: Element): void {
   if (focused() === el || !(el instanceof HTMLElement || el instanceof SVGElement || el instanceof MathMLElement)) return;
-  move(focused(), el, () => el.focus({ preventScroll: true }));
+  move(focused(), el, () => native(el).focus({ preventScroll: true }));
 }
 
 function move(from: Element | null, to: Element | null, act: () => void): void {
@@ -115,7 +116,7 @@ function move(from: Element | null, to: Element | null, act: () => void): void {
   const now = focused();
   if (heard || now === from) return;
   const tell = (on: Element, type: string, other: Element | null) =>
-    on.dispatchEvent(new FocusEvent(type, { bubbles: type.startsWith('focus') && type !== 'focus', composed: true, relatedTarget: other, view: window }));
-  if (from?.isConnected) { tell(from, 'blur', to); tell(from, 'focusout', to); }
+    native(on).dispatchEvent(new FocusEvent(type, { bubbles: type.startsWith('focus') && type !== 'focus', composed: true, relatedTarget: other, view: window }));
+  if (from && native(from).isConnected) { tell(from, 'blur', to); tell(from, 'focusout', to); }
   if (now) { tell(now, 'focus', from); tell(now, 'focusin', from); }
 }

@@ -11,6 +11,7 @@ import { keyEvent, keyNamed, prints } from './keyboard';
 import { focus, NO_MODIFIERS, takesFocus, type Modifiers } from './pointer';
 import { frameIndex } from './click';
 import { editingHost } from './resolve';
+import { native } from '../native';
 
 export interface KeyArgs { key: string; modifiers: (keyof Modifiers)[] }
 export interface Pressed { key: string; modifiers: string[]; element: ElementInfo; shadow?: true; prevented?: true; leads?: true }
@@ -53,7 +54,7 @@ export function pressHereOp(args: KeyArgs, ctx: PageContext): Pressed | FocusInF
   }
   const element = describe(el);
   aimedAt(el);
-  const shadow = el.getRootNode() instanceof ShadowRoot ? { shadow: true as const } : {};
+  const shadow = native(el).getRootNode() instanceof ShadowRoot ? { shadow: true as const } : {};
   ctx.acted({ key: args.key, modifiers: args.modifiers, element, ...shadow });
   return { ...press(el, args, element), ...shadow };
 }
@@ -94,6 +95,6 @@ function press(el: Element, { key, modifiers }: KeyArgs, element: ElementInfo): 
 /** Keys go to the focused element; to the one that was asked for as long as nothing else has the focus. */
 function where(el: Element): Element {
   const active = focused();
-  if (active && active !== el && (!el.isConnected || takesFocus(el))) return active;
-  return el.isConnected ? el : (active ?? document.body ?? document.documentElement);
+  if (active && active !== el && (!native(el).isConnected || takesFocus(el))) return active;
+  return native(el).isConnected ? el : (active ?? document.body ?? document.documentElement);
 }

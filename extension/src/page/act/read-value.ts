@@ -9,6 +9,7 @@ import { CODE_EDITORS, codeInput, isCodeEditor, shownText } from './code-editor'
 import { editableText } from './editable';
 import { controlOf, editingHost } from './resolve';
 import { isSecret } from './value';
+import { native } from '../native';
 
 export interface Value { element: ElementInfo; value: string | null; checked?: boolean; text?: string; selected?: { value: string; text: string }[]; shadow?: true }
 
@@ -18,7 +19,7 @@ export function readValueOp(args: ElementArgs & { redact: boolean }, ctx: PageCo
   return onElement<Value>(args, ctx, {
     needs: { visible: false, enabled: false },
     // A label stands for its control; anything else is read as it is.
-    resolve: (el) => codeInput(el) ?? (closestAcross(el, 'label') || el.localName.includes('-') ? controlOf(el, CONTROL) : (editingHost(el) ?? el)),
+    resolve: (el) => codeInput(el) ?? (closestAcross(el, 'label') || native(el).localName.includes('-') ? controlOf(el, CONTROL) : (editingHost(el) ?? el)),
     act: ({ el }) => {
       const element = describe(el);
       if (args.redact && isSecret(el)) return { element, value: (el as HTMLInputElement).value === '' ? '' : '[redacted]' };
@@ -42,7 +43,7 @@ function valueOf(el: Element): Omit<Value, 'element'> {
   if (el instanceof HTMLOptionElement) return { value: el.value, text: normalise(el.text), checked: el.selected };
   if (el instanceof HTMLMeterElement || el instanceof HTMLProgressElement) return { value: String(el.value) };
   if (editingHost(el)) return { value: editableText(el) };
-  const checked = el.matches('[aria-checked], [role=checkbox], [role=switch], [role=radio]') ? { checked: stateOf(el) === true } : {};
-  const said = el.getAttribute('aria-valuetext') ?? el.getAttribute('aria-valuenow');
+  const checked = native(el).matches('[aria-checked], [role=checkbox], [role=switch], [role=radio]') ? { checked: stateOf(el) === true } : {};
+  const said = native(el).getAttribute('aria-valuetext') ?? native(el).getAttribute('aria-valuenow');
   return { value: said ?? editableText(el), ...checked };
 }

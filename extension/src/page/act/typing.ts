@@ -10,6 +10,7 @@ import { takesFocus } from './pointer';
 import { focusAtEnd, type FocusInFrame } from './press';
 import { controlOf, editingHost } from './resolve';
 import { isSecret } from './value';
+import { native } from '../native';
 
 const FIELD = 'input:not([type=hidden]), textarea, select, [contenteditable]:not([contenteditable=false])';
 
@@ -31,7 +32,7 @@ export function focusTypingOp(args: ElementArgs & { look?: boolean }, ctx: PageC
       ctx.acted({ element, focused: true });
       if (focused() !== el) focusAtEnd(el);
       const now = focused();
-      return { element, focused: now !== null && (now === el || el.contains(now)) };
+      return { element, focused: now !== null && (now === el || native(el).contains(now)) };
     },
   });
 }
@@ -51,7 +52,7 @@ let counter = 0;
 
 export function focusStateOp(): FocusState | FocusInFrame {
   const el = focused() ?? document.body ?? document.documentElement;
-  if (el instanceof HTMLIFrameElement || el.localName === 'frame') {
+  if (el instanceof HTMLIFrameElement || native(el).localName === 'frame') {
     const index = frameIndex(el as HTMLIFrameElement);
     if (index >= 0) return { focusInFrame: { index } };
   }

@@ -6,6 +6,7 @@ import { shadowOf } from '../dom';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { queued } from '../wait';
+import { native } from '../native';
 
 export interface Uploaded { element: ElementInfo; files: { name: string; size: number }[]; dropped?: true; shadow?: true }
 interface Part { token: string; name: string; mime: string; index: number; data: string; last: boolean }
@@ -57,7 +58,7 @@ export function uploadOp(args: ElementArgs & { token: string; count: number }, c
       }
       // Something that a person would drop files on, or click to choose them.
       ctx.acted(report(el, { dropped: true }));
-      if (drop(at.isConnected ? el : at, transfer)) {
+      if (drop(native(at).isConnected ? el : at, transfer)) {
         await queued();
         return report(el, { dropped: true });
       }
@@ -84,9 +85,9 @@ const isFileInput = (el: Element): el is HTMLInputElement => el instanceof HTMLI
 /** The file input that is meant: the element, its label's control, or the only one inside of it. */
 function inputOf(el: Element): Element {
   if (isFileInput(el)) return el;
-  const label = el.closest('label');
+  const label = native(el).closest('label');
   if (label?.control && isFileInput(label.control)) return label.control;
-  const inside = [el, shadowOf(el)].flatMap((root) => [...(root?.querySelectorAll<HTMLInputElement>('input[type=file]') ?? [])]);
+  const inside = [el, shadowOf(el)].flatMap((root) => [...(native(root)?.querySelectorAll<HTMLInputElement>('input[type=file]') ?? [])]);
   return inside.length === 1 ? inside[0]! : el;
 }
 
@@ -106,11 +107,11 @@ function choose(input: HTMLInputElement, { files }: DataTransfer): void {
 
 /** Drags the files over the element; lets them go if it shows that it takes them. */
 function drop(el: Element, dataTransfer: DataTransfer): boolean {
-  const box = el.getBoundingClientRect();
+  const box = native(el).getBoundingClientRect();
   const fire = (type: string) => {
     const event = new DragEvent(type, { bubbles: true, cancelable: true, composed: true, dataTransfer, clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 });
     // A page that takes the drop says so by preventing what the browser would do.
-    return !el.dispatchEvent(event);
+    return !native(el).dispatchEvent(event);
   };
   const entered = fire('dragenter');
   const over = fire('dragover');
@@ -130,7 +131,7 @@ async function askedByClick(el: Element): Promise<HTMLInputElement | undefined> 
   };
   window.addEventListener('click', onClick, { capture: true });
   try {
-    (el as HTMLElement).click();
+    native(el as HTMLElement).click();
     for (let i = 0; i < 5 && !asked; i++) await queued();
   } finally {
     window.removeEventListener('click', onClick, { capture: true });

@@ -11,6 +11,7 @@ import { settle, type Later, type Settled } from './kept';
 import { choose, isChosen, selectNow } from './options';
 import { focus } from './pointer';
 import { controlOf, editingHost } from './resolve';
+import { native } from '../native';
 
 export interface Filled extends Settled { element: ElementInfo; value: string; shadow?: true; validation?: string }
 
@@ -121,7 +122,7 @@ async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: strin
 
 /** Whether one is the other drawn anew. Else what the target now means is another field: what that holds is not what was put in. */
 function sameField(a: HTMLInputElement | HTMLTextAreaElement, b: Element): boolean {
-  return a === b || ['id', 'name', 'type'].every((name) => a.getAttribute(name) === b.getAttribute(name));
+  return a === b || ['id', 'name', 'type'].every((name) => a.getAttribute(name) === native(b).getAttribute(name));
 }
 
 const GONE = 'the page has taken the field away: what became of the value could not be read back';

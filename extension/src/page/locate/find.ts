@@ -9,6 +9,7 @@ import { byLabel } from './label';
 import { byRole } from './role';
 import { invalid, type Target } from './target';
 import { byText } from './text';
+import { native } from '../native';
 
 export type Root = Document | ShadowRoot;
 
@@ -40,7 +41,7 @@ export interface Found extends Matches { shadow: boolean }
 export function find(target: Target, deep: boolean): Found {
   if (target.by === 'ref') {
     const el = elementOf(target.value);
-    return { elements: [el], rank: 0, shadow: el.getRootNode() instanceof ShadowRoot };
+    return { elements: [el], rank: 0, shadow: native(el).getRootNode() instanceof ShadowRoot };
   }
   const light = findIn(document, target, false);
   if (light.elements.length) return { ...light, shadow: false };
@@ -90,7 +91,7 @@ function byXPath(root: Document, value: string): Element[] {
   for (let i = 0; i < found.snapshotLength; i++) {
     const node = found.snapshotItem(i);
     // A path to a text or an attribute means the element that has it.
-    const el = node instanceof Element ? node : node instanceof Attr ? node.ownerElement : node?.parentElement;
+    const el = node instanceof Element ? node : node instanceof Attr ? node.ownerElement : native(node)?.parentElement;
     if (el) elements.add(el);
   }
   return [...elements];

@@ -4,6 +4,7 @@ import { isVisible } from '../dom';
 import { labelsOf } from '../labels';
 import { fold, visibleText } from '../text';
 import { firstOf, LENIENT, NOTHING, type Matches, type Root } from './find';
+import { native } from '../native';
 
 const CONTROLS = 'input:not([type=hidden]):not([type=submit]):not([type=reset]):not([type=button]):not([type=image]), textarea, select, meter, progress, output, ' +
   '[contenteditable]:not([contenteditable=false]), [role=textbox], [role=searchbox], [role=combobox], [role=listbox], [role=checkbox], ' +
@@ -34,7 +35,7 @@ export function byLabel(root: Root, value: string, lenient: boolean): Matches {
 /** All that a person may call the control by. */
 function namesOf(el: Element): string[] {
   const labels = labelsOf(el).map((label) => fold(visibleText(label)));
-  return [...new Set([fold(nameOf(el)), ...labels, fold(el.getAttribute('aria-label') ?? '')])].filter(Boolean);
+  return [...new Set([fold(nameOf(el)), ...labels, fold(native(el).getAttribute('aria-label') ?? '')])].filter(Boolean);
 }
 
 /** To be seen itself, or by the label that stands for it. */

@@ -4,6 +4,7 @@ import { roleOf } from '../a11y/roles';
 import { labelsOf } from '../labels';
 import { fold } from '../text';
 import { firstOf, LENIENT, type Matches, type Root } from './find';
+import { native } from '../native';
 
 const ALIAS: Record<string, string> = { image: 'img', presentation: 'none', directory: 'list' };
 
@@ -34,9 +35,9 @@ export function byRole(root: Root, value: string, name: string | undefined, leni
 /** Whether a name may hold the first word that is asked for; true where that takes more than a look. */
 function mayBeNamed(el: Element, low: string): boolean {
   const word = low.split(' ', 1)[0]!;
-  if (el.hasAttribute('aria-labelledby') || el.querySelector('[aria-labelledby], img, svg, input, [aria-label], [title]') || labelsOf(el).length) return true;
-  const said = ['aria-label', 'title', 'alt', 'value', 'placeholder', 'label'].map((name) => el.getAttribute(name) ?? '').join(' ');
-  const text = `${el.textContent ?? ''} ${said}`.toLocaleLowerCase();
+  if (native(el).hasAttribute('aria-labelledby') || native(el).querySelector('[aria-labelledby], img, svg, input, [aria-label], [title]') || labelsOf(el).length) return true;
+  const said = ['aria-label', 'title', 'alt', 'value', 'placeholder', 'label'].map((name) => native(el).getAttribute(name) ?? '').join(' ');
+  const text = `${native(el).textContent ?? ''} ${said}`.toLocaleLowerCase();
   return text.includes(word) || /\u00ad|\p{M}|[\u200b-\u200f]/u.test(text);
 }
 
@@ -44,7 +45,7 @@ function rolesIn(root: Root, value: string): Element[] {
   const asked = value.trim().toLowerCase();
   const role = ALIAS[asked] ?? asked;
   const found: Element[] = [];
-  for (const el of root.querySelectorAll('*')) if (el.localName !== 'link' && roleOf(el) === role) found.push(el);
+  for (const el of root.querySelectorAll('*')) if (native(el).localName !== 'link' && roleOf(el) === role) found.push(el);
   return found;
 }
 

@@ -4,7 +4,7 @@ import { ancestry, isPerceivable, isVisible } from '../dom';
 import { isButtonInput } from '../describe';
 import { fold, normalise, ownText, visibleText } from '../text';
 import { firstOf, LENIENT, NOTHING, type Matches, type Root } from './find';
-import { childElementsOf, parentElementOf } from '../native';
+import { native } from '../native';
 
 /** Elements with more text than this are looked into, but not taken for a match as a whole. */
 const LARGE = 20_000;
@@ -52,8 +52,8 @@ export function hiddenByText(root: Root, value: string): number {
   let count = 0;
   for (const el of root.querySelectorAll('*')) {
     if (count >= 100) break;
-    if (el.childElementCount > 0 || SKIPPED.has(el.localName)) continue;
-    const text = el.textContent ?? '';
+    if (native(el).childElementCount > 0 || SKIPPED.has(native(el).localName)) continue;
+    const text = native(el).textContent ?? '';
     if (text.length >= low.length && text.length < 3 * value.length + 100 && squeeze(text) === low && !isVisible(el)) count++;
   }
   return count;
@@ -64,7 +64,7 @@ function candidates(root: Root, wanted: string): Said[] {
   const words = wanted.split(' ').map(squeeze).filter(Boolean);
   const found: Said[] = [];
   const mayHold = (el: Element) => {
-    const text = el.textContent ?? '';
+    const text = native(el).textContent ?? '';
     const low = text.toLocaleLowerCase();
     if (words.every((w) => low.includes(w))) return true;
     // Composed letters, soft hyphens and the like hide a word from a plain look; few texts have any.
@@ -73,9 +73,9 @@ function candidates(root: Root, wanted: string): Said[] {
     return words.every((w) => plain.includes(w));
   };
   const visit = (el: Element): void => {
-    if (SKIPPED.has(el.localName) || !mayHold(el)) return;
-    for (const child of childElementsOf(el)) visit(child);
-    if ((el.textContent?.length ?? 0) > LARGE) {
+    if (SKIPPED.has(native(el).localName) || !mayHold(el)) return;
+    for (const child of native(el).children) visit(child);
+    if ((native(el).textContent?.length ?? 0) > LARGE) {
       const own = fold(ownText(el));
       if (own.includes(wanted)) found.push({ el, text: own, own });
       return;
@@ -83,11 +83,11 @@ function candidates(root: Root, wanted: string): Said[] {
     const text = el instanceof HTMLOptionElement ? fold(el.text) : fold(visibleText(el));
     const own = fold(ownText(el));
     // Written "Save" and shown as "SAVE": either way of asking for it is right.
-    const plain = text !== wanted && text.toLocaleLowerCase() === wanted.toLocaleLowerCase() && fold(el.textContent ?? '') === wanted;
+    const plain = text !== wanted && text.toLocaleLowerCase() === wanted.toLocaleLowerCase() && fold(native(el).textContent ?? '') === wanted;
     found.push({ el, text: plain ? wanted : text, own });
   };
   const top = root instanceof Document ? (root.body ? [root.body] : []) : [...root.children];
-  for (const el of top) for (const child of root instanceof Document ? childElementsOf(el) : [el]) visit(child);
+  for (const el of top) for (const child of root instanceof Document ? native(el).children : [el]) visit(child);
   // Text that is no child of another element than the body itself.
   if (root instanceof Document && root.body && fold(ownText(root.body)).includes(wanted)) found.push({ el: root.body, text: fold(ownText(root.body)), own: '' });
   for (const el of root.querySelectorAll('input')) {
@@ -104,14 +104,14 @@ function buttonText(el: HTMLInputElement): string {
 }
 
 function inDocumentOrder(found: Said[]): Said[] {
-  return found.sort((a, b) => (a.el === b.el ? 0 : a.el.compareDocumentPosition(b.el) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+  return found.sort((a, b) => (a.el === b.el ? 0 : native(a.el).compareDocumentPosition(b.el) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
 }
 
 /** Without those that hold another one of the list. The list is in document order. */
 function innermost(list: Element[]): Element[] {
   const outer = new Set<Element>();
   const all = new Set(list);
-  for (const el of list) for (let up = parentElementOf(el); up; up = parentElementOf(up)) if (all.has(up)) outer.add(up);
+  for (const el of list) for (let up = native(el).parentElement; up; up = native(up).parentElement) if (all.has(up)) outer.add(up);
   return list.filter((el) => !outer.has(el));
 }
 

@@ -1,8 +1,9 @@
 // Where links and pictures point, as absolute addresses.
+import { native } from '../native';
 
 /** Where a link leads; null for what is no address (scripts, nothing at all). */
 export function linkAddress(el: Element): string | null {
-  const raw = el.getAttribute('href') ?? el.getAttribute('xlink:href');
+  const raw = native(el).getAttribute('href') ?? native(el).getAttribute('xlink:href');
   if (raw === null || /^\s*(?:javascript|data|blob|about):/i.test(raw)) return null;
   return absolute(raw);
 }
@@ -30,7 +31,7 @@ export function imageAddress(img: HTMLImageElement): string | null {
     const value = img.getAttribute(name);
     if (value && !WRITTEN_OUT.test(value) && /[./]/.test(value)) return absolute(value);
   }
-  const sources = [img, ...(img.parentElement?.localName === 'picture' ? img.parentElement.querySelectorAll('source') : [])];
+  const sources = [img, ...(img.parentElement && native(img.parentElement).localName === 'picture' ? native(img.parentElement).querySelectorAll('source') : [])];
   for (const el of sources) {
     for (const name of LAZY_SETS) {
       const best = largest(el.getAttribute(name) ?? '');

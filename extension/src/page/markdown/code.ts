@@ -1,13 +1,13 @@
 // Code blocks: their text as it is laid out, without the line numbers, and the language that highlighters leave in the markup.
 import { BLOCK } from '../read/text';
 import { walkAtOnce, type Budget } from '../read/walk';
-import { parentElementOf } from '../native';
+import { native } from '../native';
 
 const GUTTER = /(?:^|[\s_-])(?:linenos?|linenumbers?|line-?numbers?(?:-rows)?|gutter|blob-num|hljs-ln-numbers?|lnt?|rouge-gutter|CodeMirror-linenumber)(?:$|\s)/i;
 const NUMBERS = /^[\s\d]*$/;
 
 export function isGutter(el: Element): boolean {
-  return GUTTER.test(el.getAttribute('class') ?? '') && NUMBERS.test(el.textContent ?? '');
+  return GUTTER.test(native(el).getAttribute('class') ?? '') && NUMBERS.test(native(el).textContent ?? '');
 }
 
 /** The text of a code block. */
@@ -24,8 +24,8 @@ export function codeText(pre: Element, budget: Budget): string {
   };
   walkAtOnce(pre, {
     element(el, style) {
-      if (el.localName === 'br') { put('\n'); return 'skip'; }
-      if (/^(?:button|select|input|textarea|svg|img)$/.test(el.localName) || isGutter(el)) return 'skip';
+      if (native(el).localName === 'br') { put('\n'); return 'skip'; }
+      if (/^(?:button|select|input|textarea|svg|img)$/.test(native(el).localName) || isGutter(el)) return 'skip';
       if (el === pre || !BLOCK.test(style.display)) return undefined;
       asked = true;
       return () => { asked = true; };
@@ -37,14 +37,14 @@ export function codeText(pre: Element, budget: Budget): string {
 
 /** A table that a highlighter makes to put numbers beside its lines: its cell of code; null for any other table. */
 export function codeTableCell(table: Element): Element | null {
-  const pres = table.querySelectorAll('pre');
+  const pres = native(table).querySelectorAll('pre');
   if (!pres.length || pres.length > 2) return null;
-  const cells = table.querySelectorAll('td, th');
+  const cells = native(table).querySelectorAll('td, th');
   if (cells.length > 3) return null;
   const code = Array.from(pres).filter((pre) => !NUMBERS.test(pre.textContent ?? ''));
   const [only] = code;
   if (code.length !== 1 || !only?.closest('td, th')) return null;
-  const rest = (table.textContent ?? '').replace(only.textContent ?? '', '');
+  const rest = (native(table).textContent ?? '').replace(only.textContent ?? '', '');
   return NUMBERS.test(rest) ? only : null;
 }
 
@@ -53,12 +53,12 @@ const NONE = /^(?:none|no-?highlight|default|plain|text|txt|auto|switcher|toggle
 
 /** The language of a code block, from the block, the code in it, or what is wrapped around it. */
 export function codeLanguage(pre: Element): string {
-  const inside = pre.localName === 'pre' ? Array.from(pre.querySelectorAll('code, samp')).slice(0, 1) : [];
+  const inside = native(pre).localName === 'pre' ? Array.from(native(pre).querySelectorAll('code, samp')).slice(0, 1) : [];
   const near = [...inside, pre];
-  let up = pre.parentElement;
-  for (let i = 0; i < 4 && up && up !== document.body; i++, up = parentElementOf(up)) {
+  let up = native(pre).parentElement;
+  for (let i = 0; i < 4 && up && up !== document.body; i++, up = native(up).parentElement) {
     // A wrapper of several blocks says nothing about one of them.
-    if (up.getElementsByTagName('pre').item(codeTableCell(up) ? 2 : 1)) break;
+    if (native(up).getElementsByTagName('pre').item(codeTableCell(up) ? 2 : 1)) break;
     near.push(up);
   }
   for (const el of near) {
@@ -71,11 +71,11 @@ export function codeLanguage(pre: Element): string {
 function languageOf(el: Element, own: boolean): string {
   for (const name of ['data-language', 'data-lang', 'data-code-lang', 'data-code-language', 'syntax', 'lang']) {
     // On a wrapper, and as a rule on the code as well, `lang` is a human language.
-    if (name === 'lang' && !(own && el.localName === 'pre')) continue;
-    const value = el.getAttribute(name)?.trim();
+    if (name === 'lang' && !(own && native(el).localName === 'pre')) continue;
+    const value = native(el).getAttribute(name)?.trim();
     if (value && /^[\w+#.-]{1,30}$/.test(value) && !NONE.test(value) && !(name === 'lang' && isHuman(value))) return value.toLowerCase();
   }
-  const names = el.getAttribute('class') ?? '';
+  const names = native(el).getAttribute('class') ?? '';
   const brush = /(?:^|\s|;)brush:\s*([\w+#.-]+)/i.exec(names)?.[1];
   if (brush) return clean(brush);
   const found = CLASS.exec(names)?.[1];

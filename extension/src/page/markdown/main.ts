@@ -2,7 +2,7 @@
 // page, because that is what is read: a copy has no styles, no layout and no current pictures.
 import { isProbablyReaderable, Readability } from '@mozilla/readability';
 import { walk, type Budget } from '../read/walk';
-import { childElementsOf, idOf, parentElementOf } from '../native';
+import { native } from '../native';
 
 export interface Main { root: Element; omit: ReadonlySet<Element>; title: Element | null }
 
@@ -31,9 +31,9 @@ export async function mainContent(budget: Budget): Promise<Main | null> {
 
 /** Counted without making one string of it all, and no further than need be; scripts may be long without the page being so. */
 function isLarge(body: Element): boolean {
-  if (body.getElementsByTagName('*').length > MOST_ELEMENTS) return true;
+  if (native(body).getElementsByTagName('*').length > MOST_ELEMENTS) return true;
   const nodes = document.createTreeWalker(body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
-    (node instanceof Element && /^(?:script|style|noscript|template)$/.test(node.localName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+    (node instanceof Element && /^(?:script|style|noscript|template)$/.test(native(node).localName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
   let length = 0;
   while (length <= MOST_TEXT && nodes.nextNode()) if (nodes.currentNode instanceof Text) length += nodes.currentNode.length;
   return length > MOST_TEXT;
@@ -51,15 +51,15 @@ async function byReadability(body: Element, budget: Budget): Promise<Main | null
   const all = contentLength(copy.body);
   const article = new Readability<Node>(copy, { keepClasses: true, charThreshold: LEAST_TEXT, serializer: (node) => node }).parse();
   const content = article?.content as Element | undefined;
-  if (!content || lengthOf(content.textContent) < Math.max(LEAST_TEXT, all * share)) return null;
+  if (!content || lengthOf(native(content).textContent) < Math.max(LEAST_TEXT, all * share)) return null;
 
   const kept = new Set<Element>();
   const tops: Element[] = [];
-  for (const node of content.querySelectorAll(`[${NUMBER}]`)) {
-    const el = live[Number(node.getAttribute(NUMBER))];
+  for (const node of native(content).querySelectorAll(`[${NUMBER}]`)) {
+    const el = live[Number(native(node).getAttribute(NUMBER))];
     if (!el) continue;
     kept.add(el);
-    if (!node.parentElement?.closest(`[${NUMBER}]`)) tops.push(el);
+    if (!native(native(node).parentElement)?.closest(`[${NUMBER}]`)) tops.push(el);
   }
   const root = commonAncestor(tops);
   if (!root) return null;
@@ -73,7 +73,7 @@ function lengthOf(text: string | null): number {
 /** How much text there is outside of what is plainly not content. */
 function contentLength(body: Element): number {
   const texts = document.createTreeWalker(body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) =>
-    (node instanceof Element && (node.localName === 'header' || isAside(node)) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+    (node instanceof Element && (native(node).localName === 'header' || isAside(node)) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
   let length = 0;
   while (texts.nextNode()) if (texts.currentNode instanceof Text) length += lengthOf(texts.currentNode.data);
   return length;
@@ -86,27 +86,34 @@ async function copyOf(body: Element, budget: Budget): Promise<{ copy: Document; 
   let at: Element | null = null;
   await walk(body, {
     element(el) {
-      if (el.hasAttribute('hidden') || el.getAttribute('aria-hidden') === 'true') return 'skip';
+      if (native(el).hasAttribute('hidden') || native(el).getAttribute('aria-hidden') === 'true') return 'skip';
       const parent = at;
       let twin: Element;
       if (el === body) twin = copy.body;
-      else if (el.localName === 'slot') twin = copy.createElement('div');
+      else if (native(el).localName === 'slot') twin = copy.createElement('div');
       else twin = copy.importNode(el, false);
-      twin.setAttribute(NUMBER, String(live.length));
+      withoutNames(twin);
+      native(twin).setAttribute(NUMBER, String(live.length));
       live.push(el);
-      if (el !== body) parent!.append(twin);
+      if (el !== body) native(parent!).append(twin);
       at = twin;
       return () => { at = parent; };
     },
-    text(text) { at?.append(copy.createTextNode(budget.take(text.data))); },
+    text(text) { native(at)?.append(copy.createTextNode(budget.take(text.data))); },
   }, budget);
   return { copy, live };
+}
+
+/** Readability asks the nodes of the copy directly: none of them may hide what a form or the document says of itself. */
+function withoutNames(twin: Element): void {
+  if (native(twin).matches('button, embed, fieldset, form, iframe, img, input, object, output, select, textarea')) native(twin).removeAttribute('name');
+  if (native(twin).matches('button, fieldset, img, input, object, output, select, textarea')) native(twin).removeAttribute('id');
 }
 
 function commonAncestor(nodes: Element[]): Element | null {
   const [first, ...rest] = nodes;
   let root: Element | null = first ?? null;
-  for (const node of rest) while (root && !root.contains(node)) root = parentElementOf(root);
+  for (const node of rest) while (root && !native(root).contains(node)) root = native(root).parentElement;
   return root;
 }
 
@@ -121,67 +128,67 @@ const COMMENTS = /(?:^|[\s_-])(?:comments?|disqus)(?:$|[\s_-])/i;
 /** What Readability threw out and what looks like what one throws out; a table or a list that it misjudged stays. */
 function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Element> {
   const holds = new Set<Element>();
-  for (const el of kept) for (let up: Element | null = el; up && !holds.has(up); up = parentElementOf(up)) holds.add(up);
+  for (const el of kept) for (let up: Element | null = el; up && !holds.has(up); up = native(up).parentElement) holds.add(up);
   const wider = !tops.includes(root);
   const omit = new Set<Element>();
   const queue: Element[] = [root];
   for (let el = queue.pop(); el; el = queue.pop()) {
-    const children = Array.from(childElementsOf(el));
+    const children = Array.from(native(el).children);
     for (const child of children) {
       if (holds.has(child)) queue.push(child);
       else if (isNoise(child, 0.6) || (wider && el === root && isBeside(child))) omit.add(child);
     }
     // The heading of something that is left out goes with it.
     children.forEach((child, i) => {
-      if (/^h[2-6]$/.test(child.localName) && !kept.has(child) && children[i + 1] && omit.has(children[i + 1]!)) omit.add(child);
+      if (/^h[2-6]$/.test(native(child).localName) && !kept.has(child) && children[i + 1] && omit.has(children[i + 1]!)) omit.add(child);
     });
   }
   return omit;
 }
 
 function namesOf(el: Element): string {
-  return `${el.getAttribute('class') ?? ''} ${idOf(el)}`;
+  return `${native(el).getAttribute('class') ?? ''} ${native(el).id}`;
 }
 
 /** Named as something beside the content, by its element, its role or its class. */
 function isAside(el: Element): boolean {
-  if (ASIDE.has(el.localName) || ASIDE_ROLE.test(el.getAttribute('role') ?? '')) return true;
-  return !/^(?:body|table|pre|figure)$/.test(el.localName) && NOISE.test(namesOf(el));
+  if (ASIDE.has(native(el).localName) || ASIDE_ROLE.test(native(el).getAttribute('role') ?? '')) return true;
+  return !/^(?:body|table|pre|figure)$/.test(native(el).localName) && NOISE.test(namesOf(el));
 }
 
 /** Mostly links, or called what is not content. */
 function isNoise(el: Element, mostLinks: number): boolean {
   if (isAside(el) || COMMENTS.test(namesOf(el))) return true;
-  const all = lengthOf(el.textContent);
-  if (!all || CONTENT.has(el.localName)) return false;
+  const all = lengthOf(native(el).textContent);
+  if (!all || CONTENT.has(native(el).localName)) return false;
   let linked = 0;
-  for (const link of el.querySelectorAll('a[href]')) linked += lengthOf(link.textContent);
+  for (const link of native(el).querySelectorAll('a[href]')) linked += lengthOf(native(link).textContent);
   return linked / all > mostLinks;
 }
 
 /** Next to what Readability chose: boxes that float over the page, ask for something, or lead elsewhere. */
 function isBeside(el: Element): boolean {
-  if (CONTENT.has(el.localName) || el.querySelector('h1')) return false;
-  return isNoise(el, 0.4) || /^(?:fixed|sticky)$/.test(getComputedStyle(el).position) || el.querySelector('button, input, select, textarea, form') !== null;
+  if (CONTENT.has(native(el).localName) || native(el).querySelector('h1')) return false;
+  return isNoise(el, 0.4) || /^(?:fixed|sticky)$/.test(getComputedStyle(el).position) || native(el).querySelector('button, input, select, textarea, form') !== null;
 }
 
 /** The page's headline, if it stands before the content rather than in it. */
 function titleBefore(root: Element): Element | null {
   const titles = Array.from(document.querySelectorAll('h1')).filter((h1) => h1.checkVisibility({ visibilityProperty: true }) && h1.textContent?.trim());
   const [h1] = titles;
-  if (titles.length !== 1 || !h1 || root.contains(h1) || h1.closest('nav, footer')) return null;
+  if (titles.length !== 1 || !h1 || native(root).contains(h1) || h1.closest('nav, footer')) return null;
   if (!(h1.compareDocumentPosition(root) & Node.DOCUMENT_POSITION_FOLLOWING)) return null;
   const same = h1.closest('article, main, [role=main]');
-  return same?.contains(root) || document.title.toLowerCase().includes(h1.textContent.replace(/\s+/g, ' ').trim().toLowerCase()) ? h1 : null;
+  return native(same)?.contains(root) || document.title.toLowerCase().includes(h1.textContent.replace(/\s+/g, ' ').trim().toLowerCase()) ? h1 : null;
 }
 
 /** The one main element, else the one article, without the navigation inside. */
 function byLandmark(): Main | null {
   for (const selector of ['main, [role=main]', 'article, [role=article]']) {
-    const found = Array.from(document.querySelectorAll<HTMLElement>(selector)).filter((el) => el.checkVisibility({ visibilityProperty: true }));
-    const [root] = found.filter((el) => !found.some((other) => other !== el && other.contains(el)));
-    if (found.length !== 1 || !root || root.innerText.trim().length < LEAST_TEXT) continue;
-    return { root, omit: new Set(root.querySelectorAll('nav, [role=navigation], footer, [role=contentinfo]')), title: titleBefore(root) };
+    const found = Array.from(document.querySelectorAll<HTMLElement>(selector)).filter((el) => native(el).checkVisibility({ visibilityProperty: true }));
+    const [root] = found.filter((el) => !found.some((other) => other !== el && native(other).contains(el)));
+    if (found.length !== 1 || !root || native(root).innerText.trim().length < LEAST_TEXT) continue;
+    return { root, omit: new Set(native(root).querySelectorAll('nav, [role=navigation], footer, [role=contentinfo]')), title: titleBefore(root) };
   }
   return null;
 }

@@ -6,6 +6,7 @@ import { mainContent } from './main';
 import type { Block } from './model';
 import { readBlocks } from './read';
 import { renderMarkdown } from './render';
+import { native } from '../native';
 
 export interface MarkdownArgs { selector?: string; full?: boolean }
 export interface PageMarkdown { title: string; url: string; markdown: string; truncated?: true }
@@ -45,7 +46,7 @@ function choose(selector: string): Element {
   } catch {
     throw new PageError('INVALID_PARAMS', `invalid params: selector is not a valid CSS selector: ${selector.slice(0, 200)}`);
   }
-  const el = found.find((candidate) => candidate.checkVisibility({ visibilityProperty: true })) ?? found[0];
+  const el = found.find((candidate) => native(candidate).checkVisibility({ visibilityProperty: true })) ?? found[0];
   if (!el) throw new PageError('ELEMENT_NOT_FOUND', `no element matches ${selector.slice(0, 200)}`);
   return el;
 }

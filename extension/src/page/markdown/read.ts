@@ -8,7 +8,7 @@ import { Builder } from './builder';
 import { codeLanguage, codeTableCell, codeText } from './code';
 import { formulaOf } from './formula';
 import type { Block, Cell, MarkKind } from './model';
-import { childElementsOf } from '../native';
+import { native } from '../native';
 
 const SKIPPED = new Set(['audio', 'button', 'canvas', 'embed', 'iframe', 'input', 'meter', 'object', 'option', 'progress', 'rp', 'select',
   'textarea', 'video', 'frame', 'frameset', 'map', 'area']);
@@ -54,10 +54,10 @@ class Reader {
   }
 
   element(el: Element, style: CSSStyleDeclaration): Leave {
-    const tag = el.localName;
+    const tag = native(el).localName;
     if (el !== this.root) {
-      if (this.omit?.has(el) || el.hasAttribute('hidden') || isIconFont(el)) return 'skip';
-      if (el.getAttribute('aria-hidden') === 'true' && !hasUnseenTwin(el)) return 'skip';
+      if (this.omit?.has(el) || native(el).hasAttribute('hidden') || isIconFont(el)) return 'skip';
+      if (native(el).getAttribute('aria-hidden') === 'true' && !hasUnseenTwin(el)) return 'skip';
       if (tag === 'input' && (el as HTMLInputElement).type === 'checkbox' && style.visibility === 'visible') this.to.task((el as HTMLInputElement).checked);
       if (SKIPPED.has(tag) && !(tag === 'button' && this.titles)) return 'skip';
     }
@@ -86,7 +86,7 @@ class Reader {
       case 'blockquote': return to.quote();
       case 'ul': case 'menu': return to.list(false, 1, 1);
       case 'ol': return this.ordered(el as HTMLOListElement);
-      case 'li': return to.item(el.hasAttribute('value') ? (el as HTMLLIElement).value : undefined);
+      case 'li': return to.item(native(el).hasAttribute('value') ? (el as HTMLLIElement).value : undefined);
       case 'dl': return to.list(false, 1, 1);
       case 'dt': return this.term();
       case 'dd': return to.plain();
@@ -104,8 +104,8 @@ class Reader {
 
   private byRole(el: Element, tag: string, style: CSSStyleDeclaration): Leave {
     const { to } = this;
-    const role = el.hasAttribute('role') ? roleOf(el) : '';
-    if (role === 'heading') return this.heading(Number(el.getAttribute('aria-level')) || 2);
+    const role = native(el).hasAttribute('role') ? roleOf(el) : '';
+    if (role === 'heading') return this.heading(Number(native(el).getAttribute('aria-level')) || 2);
     if (role === 'list') return to.list(false, 1, 1);
     if (role === 'listitem') return to.item();
     const block = this.isBlock(el, tag, style);
@@ -131,14 +131,14 @@ class Reader {
 
   private isBlock(el: Element, tag: string, style: CSSStyleDeclaration): boolean {
     if (!BLOCK.test(style.display)) return style.display === 'table-cell';
-    if (!INLINE.has(tag) || !el.parentElement || el === this.root) return true;
-    const around = getComputedStyle(el.parentElement);
+    if (!INLINE.has(tag) || !native(el).parentElement || el === this.root) return true;
+    const around = getComputedStyle(native(el).parentElement!);
     return !(around.display.endsWith('flex') && around.flexDirection.startsWith('row'));
   }
 
   /** Whether the table that this is (a part of) shows data; what lays the page out is no table. */
   private showsData(el: Element): boolean {
-    const table = el.closest('table');
+    const table = native(el).closest('table');
     if (!table) return false;
     let known = this.tables.get(table);
     if (known === undefined) this.tables.set(table, known = showsData(table));
@@ -171,7 +171,7 @@ class Reader {
   }
 
   private ordered(el: HTMLOListElement): Leave {
-    const items = el.reversed ? Array.from(el.children).filter((child) => child.localName === 'li').length : 0;
+    const items = el.reversed ? Array.from(el.children).filter((child) => native(child).localName === 'li').length : 0;
     return el.reversed
       ? this.to.list(true, el.hasAttribute('start') ? el.start : items, -1)
       : this.to.list(true, el.start, 1);
@@ -190,8 +190,8 @@ class Reader {
     const block = this.isBlock(el, 'a', style);
     const apart = !block && isApart(style);
     const end = address === null ? undefined : to.mark('link', address);
-    if (address !== null && !el.textContent?.trim() && !el.querySelector('img')) {
-      const label = el.getAttribute('aria-label')?.trim() ?? el.getAttribute('title')?.trim();
+    if (address !== null && !native(el).textContent?.trim() && !native(el).querySelector('img')) {
+      const label = native(el).getAttribute('aria-label')?.trim() ?? native(el).getAttribute('title')?.trim();
       if (label) to.text(label);
     }
     if (block) to.flush(); else if (apart) to.text(' ');
@@ -226,7 +226,7 @@ function showsData(table: HTMLTableElement): boolean {
 }
 
 function sectionOf(row: Element): 'head' | 'body' | 'foot' {
-  const section = row.parentElement?.localName;
+  const section = native(native(row).parentElement)?.localName;
   return section === 'thead' ? 'head' : section === 'tfoot' ? 'foot' : 'body';
 }
 
@@ -240,10 +240,10 @@ function cellOf(cell: HTMLTableCellElement, style: CSSStyleDeclaration): Omit<Ce
 
 /** The mark beside a heading that links to the heading itself. */
 function isPermalink(el: Element): boolean {
-  if (!/^#|\/#|\.html?#/.test(el.getAttribute('href') ?? '')) return false;
-  const text = (el.textContent ?? '').trim();
+  if (!/^#|\/#|\.html?#/.test(native(el).getAttribute('href') ?? '')) return false;
+  const text = (native(el).textContent ?? '').trim();
   if (/^[#¶§🔗⚓]+$/u.test(text)) return true;
-  return text === '' && (/(?:^|[\s_-])(?:anchor|headerlink|header-anchor|permalink|hash-link|heading-link)/i.test(el.className?.toString() ?? '') || el.closest('h1,h2,h3,h4,h5,h6') !== null);
+  return text === '' && (/(?:^|[\s_-])(?:anchor|headerlink|header-anchor|permalink|hash-link|heading-link)/i.test(native(el).className?.toString() ?? '') || native(el).closest('h1,h2,h3,h4,h5,h6') !== null);
 }
 
 /**
@@ -251,10 +251,11 @@ function isPermalink(el: Element): boolean {
  * is read, though it says aria-hidden.
  */
 function hasUnseenTwin(el: Element): boolean {
-  const siblings = el.parentElement ? childElementsOf(el.parentElement) : [];
-  if (siblings.length > 8 || !el.textContent?.trim()) return false;
+  const parent = native(el).parentElement;
+  const siblings = parent ? native(parent).children : [];
+  if (siblings.length > 8 || !native(el).textContent?.trim()) return false;
   return Array.from(siblings).some((other) => {
-    if (other === el || !other.textContent?.trim() || other.getAttribute('aria-hidden') === 'true') return false;
+    if (other === el || !native(other).textContent?.trim() || native(other).getAttribute('aria-hidden') === 'true') return false;
     const style = getComputedStyle(other);
     if (style.display === 'none') return false;
     const clip = enter(other, style, UNCLIPPED);

@@ -2,6 +2,7 @@
 import type { PageContext } from '../context';
 import { PageError } from '../error';
 import { Budget } from './walk';
+import { native } from '../native';
 
 export interface ScrapeArgs {
   item: string;
@@ -65,7 +66,7 @@ function field(name: string, spec: string): Field {
   const at = /^(.*)@([A-Za-z_][\w:.-]*)$/s.exec(spec.trim());
   const selector = (at ? at[1]! : spec).trim(), attribute = at?.[2];
   if (selector) check(selector, `fields.${name}`);
-  const find = (item: Element) => (selector ? item.querySelector(selector) : item);
+  const find = (item: Element) => (selector ? native(item).querySelector(selector) : item);
   return {
     name,
     read(item) {
@@ -83,8 +84,8 @@ function linkField(selector: string): Field {
   return {
     name: 'url',
     read(item) {
-      const el = item.querySelector(selector);
-      const link = el?.matches('a[href]') ? el : el?.querySelector('a[href]') ?? el?.closest('a[href]');
+      const el = native(item).querySelector(selector);
+      const link = native(el)?.matches('a[href]') ? el : native(el)?.querySelector('a[href]') ?? native(el)?.closest('a[href]');
       return link ? attributeOf(link, 'href') : null;
     },
   };
@@ -92,7 +93,7 @@ function linkField(selector: string): Field {
 
 /** As it stands in the page; only where a link leads is told as an absolute address. */
 function attributeOf(el: Element, name: string): string | null {
-  const value = el.getAttribute(name);
+  const value = native(el).getAttribute(name);
   if (value !== null && name.toLowerCase() === 'href' && (el instanceof HTMLAnchorElement || el instanceof HTMLAreaElement)) return el.href;
   return value;
 }
@@ -102,8 +103,8 @@ function textOf(el: Element): string | null {
   if (el instanceof HTMLTextAreaElement) return el.value;
   if (el instanceof HTMLSelectElement) return Array.from(el.selectedOptions, (option) => option.label).join(', ');
   // What is not drawn at all has no lines of its own.
-  const shown = el.checkVisibility() ? (el as HTMLElement).innerText : '';
-  return shown?.trim() || (el.textContent ?? '').replace(/\s+/g, ' ').trim();
+  const shown = native(el).checkVisibility() ? native(el as HTMLElement).innerText : '';
+  return shown?.trim() || (native(el).textContent ?? '').replace(/\s+/g, ' ').trim();
 }
 
 /** Waits until something matches, at the latest until the given time; nothing matching is no error. */

@@ -1,5 +1,6 @@
 // The text of the page as innerText has it, plus what that leaves out (shadow trees) and minus what nobody sees.
 import { walk, type Budget, type Visitor } from './walk';
+import { native } from '../native';
 
 /** Values of display that begin and end a line. */
 export const BLOCK = /^(?:block|flex|grid|flow-root|list-item|table|table-row|table-caption|table-row-group|table-header-group|table-footer-group|-webkit-box)/;
@@ -14,7 +15,7 @@ export function standsApart(style: CSSStyleDeclaration): boolean {
 
 /** Text that an icon font turns into a picture: its letters are never seen. */
 export function isIconFont(el: Element): boolean {
-  return /(?:^|\s)material-(?:icons|symbols)/.test(el.getAttribute('class') ?? '');
+  return /(?:^|\s)material-(?:icons|symbols)/.test(native(el).getAttribute('class') ?? '');
 }
 
 /** Puts lines together: breaks are asked for before and after blocks, and made once, however many blocks ask. */
@@ -89,7 +90,7 @@ export async function visibleText(root: Element, budget: Budget): Promise<string
 
   const visitor: Visitor = {
     element(el, style) {
-      const tag = el.localName;
+      const tag = native(el).localName;
       if (WORDLESS.has(tag) || isIconFont(el)) return 'skip';
       if (tag === 'br') { lines.newline(); return 'skip'; }
       if (tag === 'input' || tag === 'select') {

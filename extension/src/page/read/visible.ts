@@ -4,7 +4,7 @@
 // rendered, transparent, clipped to nothing, of no size, or parked where no scrolling leads. Content that one reaches by
 // scrolling, by turning a carousel or by scrolling a page whose parts fade in is not hidden.
 import { parentOf, shadowOf } from '../dom';
-import { childNodesOf } from '../native';
+import { native } from '../native';
 
 /**
  * Which content below an element is clipped away, by how it is positioned: a box clips what is in its flow, but a positioned
@@ -35,7 +35,7 @@ export function renderedChildren(el: Element): ArrayLike<Node> {
     const summary = el.querySelector(':scope > summary');
     return summary ? [summary] : [];
   }
-  return childNodesOf(el);
+  return native(el).childNodes;
 }
 
 /** What is clipped below this element; null if nothing of it can be seen, whatever is inside. */
@@ -70,7 +70,7 @@ export function skipsContent(style: CSSStyleDeclaration): boolean {
 }
 
 function isOutsideViewport(el: Element): boolean {
-  const box = el.getBoundingClientRect();
+  const box = native(el).getBoundingClientRect();
   // A box of no size may still show what overflows it.
   if (box.width < 1 || box.height < 1) return false;
   return box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
@@ -78,10 +78,10 @@ function isOutsideViewport(el: Element): boolean {
 
 /** Transparent now, but on its way to appear, or made to appear when it is scrolled to. A page in the background stands still midway. */
 function fadesIn(el: Element, style: CSSStyleDeclaration): boolean {
-  if (el === document.body || el.getAnimations().some((animation) => animation.playState === 'running' || animation.pending)) return true;
+  if (el === document.body || native(el).getAnimations().some((animation) => animation.playState === 'running' || animation.pending)) return true;
   const moves = style.animationName !== 'none' ||
     (/\b(?:all|opacity)\b/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration));
-  return moves && el.getBoundingClientRect().top >= innerHeight;
+  return moves && native(el).getBoundingClientRect().top >= innerHeight;
 }
 
 /** Clipped to nothing by `clip` or `clip-path`, as "visually hidden" classes do. */
@@ -104,7 +104,7 @@ function isShut(el: Element, style: CSSStyleDeclaration): boolean {
   // Unless one axis is `clip`, both are visible or neither is.
   if (style.overflowX === 'visible' && style.overflowY === 'visible') return false;
   if (style.display === 'inline' || style.display === 'contents' || el === document.body || el === document.documentElement) return false;
-  const { width, height } = el.getBoundingClientRect();
+  const { width, height } = native(el).getBoundingClientRect();
   return width <= 1 || height <= 1;
 }
 
@@ -141,9 +141,9 @@ function isReachable(text: Text, box: DOMRect, style: CSSStyleDeclaration, clip:
   for (let up = parentOf(text); up && up !== document.body && up !== document.documentElement; up = parentOf(up)) {
     const around = getComputedStyle(up);
     if (around.overflowX === 'visible' && around.overflowY === 'visible') continue;
-    const frame = up.getBoundingClientRect();
+    const frame = native(up).getBoundingClientRect();
     if (frame.width <= 1 || frame.height <= 1 || frame.right + dx <= 0 || frame.bottom + dy <= 0) continue;
-    if (up.scrollLeft !== 0 || up.scrollTop !== 0) return true;
+    if (native(up).scrollLeft !== 0 || native(up).scrollTop !== 0) return true;
     return box.right > frame.left - PARKED && box.bottom > frame.top - PARKED && box.left < frame.right + PARKED;
   }
   return false;
@@ -152,7 +152,7 @@ function isReachable(text: Text, box: DOMRect, style: CSSStyleDeclaration, clip:
 /** How far to the left the page can be scrolled: only a right-to-left page goes below 0. */
 function leftEdge(): number {
   const root = document.documentElement;
-  return getComputedStyle(document.body ?? root).direction === 'rtl' ? root.clientWidth - root.scrollWidth : 0;
+  return getComputedStyle(document.body ?? root).direction === 'rtl' ? native(root).clientWidth - native(root).scrollWidth : 0;
 }
 
 /** Whether the page as a whole cuts off what stands to the right of it. */

@@ -2,7 +2,7 @@
 // It keeps its own stack, so that no nesting is too deep, and stops at a bound, so that no page is too large. A long walk pauses: a page
 // whose scripts never get a turn would look blocked.
 import { enter, isTextSeen, renderedChildren, skipsContent, UNCLIPPED, view, type Clip } from './visible';
-import { parentElementOf } from '../native';
+import { native } from '../native';
 
 export interface Visitor {
   /** An element is reached: `skip` leaves it and all in it out, a function is called after its last child. */
@@ -98,7 +98,7 @@ function* steps(root: Element, visitor: Visitor, budget: Budget): Generator<void
   let at = view();
 
   const open = (el: Element, above: Clip): void => {
-    if (NEVER.has(el.localName)) return;
+    if (NEVER.has(native(el).localName)) return;
     const style = getComputedStyle(el);
     const clip = enter(el, style, above);
     if (!clip) return;
@@ -121,14 +121,14 @@ function* steps(root: Element, visitor: Visitor, budget: Budget): Generator<void
       continue;
     }
     const child = level.children[level.at++]!;
-    if (child.nodeType === Node.ELEMENT_NODE) open(child as Element, level.clip);
-    else if (child.nodeType === Node.TEXT_NODE && isTextSeen(child as Text, level.style, level.clip, at)) visitor.text(child as Text, level.style);
+    if (native(child).nodeType === Node.ELEMENT_NODE) open(child as Element, level.clip);
+    else if (native(child).nodeType === Node.TEXT_NODE && isTextSeen(child as Text, level.style, level.clip, at)) visitor.text(child as Text, level.style);
   }
 }
 
 /** A root that was asked for by name is read even if it lies in a box that clips it; its own ancestors' fixing still counts. */
 function clipAbove(root: Element): Clip {
-  for (let up: Element | null = root.parentElement; up; up = parentElementOf(up)) {
+  for (let up: Element | null = native(root).parentElement; up; up = native(up).parentElement) {
     if (getComputedStyle(up).position === 'fixed') return { ...UNCLIPPED, pinned: true };
   }
   return UNCLIPPED;

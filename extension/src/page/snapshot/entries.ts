@@ -1,6 +1,6 @@
 // Entries of lists and tables in a compact snapshot. An entry is told, before what it holds, where that alone does not say which
 // one it belongs to: the fourth of ten buttons "Delete". Where a link or a heading in it does, the entry would say it twice.
-import { parentElementOf } from '../native';
+import { native } from '../native';
 
 const ENTRY = new Set(['listitem', 'row', 'article']);
 /** What says by its name which entry it is in, also where there is no other to compare with. */
@@ -22,7 +22,7 @@ export class Entries<N extends Held> {
       const held = this.nodes.slice(at);
       const before = held[0];
       // An entry that holds others is a part of the page.
-      if (!before || !held.some((n) => n.clickable || n.editable) || this.found.some((e) => el !== e.el && el.contains(e.el))) return;
+      if (!before || !held.some((n) => n.clickable || n.editable) || this.found.some((e) => el !== e.el && native(el).contains(e.el))) return;
       this.found.push({ el, role, before, held });
     };
   }
@@ -31,14 +31,14 @@ export class Entries<N extends Held> {
   needed(): Entry<N>[] {
     const lists = new Map<Element | null, { entries: number; names: Map<string, number> }>();
     for (const { el, held } of this.found) {
-      const parent = parentElementOf(el);
+      const parent = native(el).parentElement;
       const list = lists.get(parent) ?? { entries: 0, names: new Map<string, number>() };
       lists.set(parent, list);
       list.entries++;
       for (const name of new Set(held.map((n) => n.name))) list.names.set(name, (list.names.get(name) ?? 0) + 1);
     }
     return this.found.filter(({ el, held }) => {
-      const { entries, names } = lists.get(parentElementOf(el))!;
+      const { entries, names } = lists.get(native(el).parentElement)!;
       return !held.some((n) => n.name && names.get(n.name) === 1 && (entries > 1 || TITLES.has(n.role)));
     });
   }

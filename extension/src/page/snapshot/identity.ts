@@ -4,7 +4,7 @@ import { nameOf } from '../a11y/names';
 import { roleOf } from '../a11y/roles';
 import { ancestry, within } from '../dom';
 import { cut } from '../describe';
-import { childElementsOf, idOf } from '../native';
+import { native } from '../native';
 
 /** What an element was when a snapshot told of it. */
 export interface Identity {
@@ -44,9 +44,9 @@ export class Identities {
   of(el: Element, role: string, name: string): Identity {
     const entries: Entry[] = [];
     for (const entry of entriesOf(el)) {
-      entries.push({ el: new WeakRef(entry), key: keyOf(entry), said: this.said(entry), rest: besides(entry, el), siblings: this.siblings(entry, entry.parentElement!) });
+      entries.push({ el: new WeakRef(entry), key: keyOf(entry), said: this.said(entry), rest: besides(entry, el), siblings: this.siblings(entry, native(entry).parentElement!) });
     }
-    return { role, name, id: idOf(el), entries };
+    return { role, name, id: native(el).id, entries };
   }
 
   private said(el: Element): Said {
@@ -72,7 +72,7 @@ export class Identities {
 export function changed(el: Element, was: Identity): string | null {
   const role = roleOf(el);
   if (role !== was.role) return `it was a ${was.role} and is a ${role} now`;
-  if (idOf(el) !== was.id) return 'its id has changed';
+  if (native(el).id !== was.id) return 'its id has changed';
   for (const entry of was.entries) {
     const now = entry.el.deref();
     if (!now || !within(el, now)) return 'it is in another entry of the list now';
@@ -104,7 +104,7 @@ function isOnly({ said, siblings }: Entry): boolean {
 
 function othersStayed(entry: Element, siblings: Siblings): boolean {
   const parent = siblings.parent.deref();
-  if (!parent || entry.parentElement !== parent) return false;
+  if (!parent || native(entry).parentElement !== parent) return false;
   const now = like(parent, siblings.kind);
   if (Math.min(now.length, MOST) !== siblings.all.length) return false;
   return siblings.all.every(({ el, said }, i) => now[i] === el.deref() && (now[i] === entry || whatItSays(now[i]!).all === said.all));
@@ -116,11 +116,11 @@ function* entriesOf(el: Element): Generator<Element> {
   let levels = 0;
   for (const up of ancestry(el)) {
     if (up === document.body || up === document.documentElement) return;
-    if (!up.parentElement) continue;
-    if ((up.textContent?.length ?? 0) > LARGE) return;
+    if (!native(up).parentElement) continue;
+    if ((native(up).textContent?.length ?? 0) > LARGE) return;
     const kind = kindOf(up);
-    const whole = up.matches(ENTRIES);
-    if (whole || hasLike(up.nextElementSibling, kind) || hasLike(up.previousElementSibling, kind)) {
+    const whole = native(up).matches(ENTRIES);
+    if (whole || hasLike(native(up).nextElementSibling, kind) || hasLike(native(up).previousElementSibling, kind)) {
       yield up;
       // A row stands for itself, whatever the table is in.
       if (whole || ++levels >= LEVELS) return;
@@ -129,27 +129,27 @@ function* entriesOf(el: Element): Generator<Element> {
 }
 
 const hasLike = (el: Element | null, kind: string) => el !== null && kindOf(el) === kind;
-const like = (parent: Element, kind: string) => [...childElementsOf(parent)].filter((el) => kindOf(el) === kind);
+const like = (parent: Element, kind: string) => [...native(parent).children].filter((el) => kindOf(el) === kind);
 /** Without its classes: they say what state an entry is in as often as what it is. */
-const kindOf = (el: Element) => `${el.localName} ${el.getAttribute('role') ?? ''}`;
+const kindOf = (el: Element) => `${native(el).localName} ${native(el).getAttribute('role') ?? ''}`;
 
 const KEYS = ['id', 'data-id', 'data-key', 'data-row-key', 'data-item-id', 'data-row-id', 'data-uuid', 'data-testid'];
 
 /** What an entry says of itself that tells it from the others: an attribute, or where its first link leads. */
 function keyOf(entry: Element): string | undefined {
-  const beside = [entry.nextElementSibling, entry.previousElementSibling];
+  const beside = [native(entry).nextElementSibling, native(entry).previousElementSibling];
   for (const name of KEYS) {
-    const value = entry.getAttribute(name);
+    const value = native(entry).getAttribute(name);
     // The same word on every entry (data-testid="row") tells nothing.
-    if (value && !beside.some((s) => s?.getAttribute(name) === value)) return `${name}=${value}`;
+    if (value && !beside.some((s) => native(s)?.getAttribute(name) === value)) return `${name}=${value}`;
   }
   const link = linkIn(entry);
   return link && !beside.some((s) => s !== null && linkIn(s) === link) ? `href=${link}` : undefined;
 }
 
 function linkIn(el: Element): string | null {
-  const link = el.matches('a[href]') ? el : el.querySelector('a[href]');
-  const href = link?.getAttribute('href');
+  const link = native(el).matches('a[href]') ? el : native(el).querySelector('a[href]');
+  const href = native(link)?.getAttribute('href');
   return href && !/^(?:#|javascript:)/i.test(href) ? href : null;
 }
 
@@ -165,7 +165,7 @@ function besides(entry: Element, el: Element): number {
   return hash(own ? text.replace(own, () => '') : text);
 }
 
-const tidied = (el: Element) => (el.textContent ?? '').replace(/\s+/g, ' ').trim();
+const tidied = (el: Element) => (native(el).textContent ?? '').replace(/\s+/g, ' ').trim();
 
 function hash(text: string): number {
   let h = 0x811c9dc5;

@@ -2,6 +2,7 @@
 // debugger, and survive a restart of the worker, since they are kept here and not there.
 import { PageError } from '../error';
 import { changed, type Identity } from './identity';
+import { native } from '../native';
 
 interface Entry { el: WeakRef<Element>; identity: Identity }
 const numbers = new WeakMap<Element, number>();
@@ -25,7 +26,7 @@ export class Numbering {
   /** The first number that is free now. */
   done(): number {
     if (entries.size > prune) {
-      for (const [n, { el }] of entries) if (!el.deref()?.isConnected) entries.delete(n);
+      for (const [n, { el }] of entries) if (!native(el.deref())?.isConnected) entries.delete(n);
       prune = Math.max(2000, entries.size * 2);
     }
     return this.next;
@@ -36,7 +37,7 @@ export class Numbering {
 export function elementOf(ref: string): Element {
   const entry = entries.get(Number(/^backend-(\d+)/.exec(ref)?.[1]));
   const el = entry?.el.deref();
-  if (!entry || !el?.isConnected) throw stale(ref, 'the element is gone');
+  if (!entry || !el || !native(el).isConnected) throw stale(ref, 'the element is gone');
   const why = changed(el, entry.identity);
   if (why) throw stale(ref, why);
   return el;

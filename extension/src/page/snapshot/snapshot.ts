@@ -11,7 +11,7 @@ import { fromFrame } from '../act/aim';
 import { Entries } from './entries';
 import { Identities } from './identity';
 import { Numbering } from './refs';
-import { childElementsOf, childNodesOf } from '../native';
+import { native } from '../native';
 
 export interface SnapshotArgs { mode: 'compact' | 'full'; max_nodes: number; include_hidden: boolean; next: number }
 
@@ -70,7 +70,7 @@ export function snapshotOp({ mode, max_nodes, include_hidden, next }: SnapshotAr
 
   const visit = (el: Element, around: Around): void => {
     if ((++steps & 127) === 0 && performance.now() > until) over = true;
-    if (over || SKIPPED.has(el.localName)) return;
+    if (over || SKIPPED.has(native(el).localName)) return;
     const style = getComputedStyle(el);
     const hidden = around.hidden || isHiddenItself(el, style);
     if (hidden && !include_hidden) return;
@@ -109,7 +109,7 @@ export function snapshotOp({ mode, max_nodes, include_hidden, next }: SnapshotAr
         ends = entries.begin(el, role);
       }
     }
-    if (el.localName === 'select' || around.depth >= DEEPEST || isFrame(el)) return;
+    if (native(el).localName === 'select' || around.depth >= DEEPEST || isFrame(el)) return;
     const inside: Around = { hidden: hidden || skipsContent(style), depth: around.depth + 1, pointer: points, covered };
     for (const child of childrenOf(el)) visit(child, inside);
     ends();
@@ -139,21 +139,21 @@ function nameFor(el: Element, role: string, byText: boolean, full: boolean): str
   const name = nameOf(el);
   if (name) return name;
   if (byText && !full) return ownWords(el, CARD_MOST);
-  if (byText || LIVE.has(role)) return cut(tidy((el as HTMLElement).innerText ?? el.textContent ?? ''), TEXT_MOST);
+  if (byText || LIVE.has(role)) return cut(tidy(native(el as HTMLElement).innerText ?? native(el).textContent ?? ''), TEXT_MOST);
   return full && hasOwnText(el) ? cut(ownText(el), TEXT_MOST) : '';
 }
 
 function hasOwnText(el: Element): boolean {
-  for (const child of childNodesOf(el)) if (child.nodeType === Node.TEXT_NODE && /\S/.test((child as Text).data)) return true;
+  for (const child of native(el).childNodes) if (native(child).nodeType === Node.TEXT_NODE && /\S/.test((child as Text).data)) return true;
   return false;
 }
 
 /** The text of an element with what is set in it (bold, code), but without that of its blocks. */
 function ownText(el: Element): string {
   let text = '';
-  for (const child of childNodesOf(el)) {
-    if (child.nodeType === Node.TEXT_NODE) text += (child as Text).data;
-    else if (child instanceof HTMLElement) text += getComputedStyle(child).display.startsWith('inline') ? child.innerText : ' ';
+  for (const child of native(el).childNodes) {
+    if (native(child).nodeType === Node.TEXT_NODE) text += (child as Text).data;
+    else if (child instanceof HTMLElement) text += getComputedStyle(child).display.startsWith('inline') ? native(child).innerText : ' ';
   }
   return tidy(text);
 }
@@ -163,10 +163,10 @@ function ownWords(el: Element, most: number): string {
   let text = '';
   let steps = 0;
   const read = (parent: Element, depth: number): void => {
-    for (const child of childNodesOf(parent)) {
+    for (const child of native(parent).childNodes) {
       if (text.length > most || ++steps > 400) return;
-      if (child.nodeType === Node.TEXT_NODE) text += (child as Text).data.replace(/\s+/g, ' ');
-      else if (child instanceof Element && depth < 100 && !SKIPPED.has(child.localName) && !isFrame(child)) {
+      if (native(child).nodeType === Node.TEXT_NODE) text += (child as Text).data.replace(/\s+/g, ' ');
+      else if (child instanceof Element && depth < 100 && !SKIPPED.has(native(child).localName) && !isFrame(child)) {
         const style = getComputedStyle(child);
         if (isHiddenItself(child, style) || style.visibility !== 'visible' || INTERACTIVE.has(roleOf(child)) || isActive(child)) continue;
         if (!style.display.startsWith('inline')) text += ' ';
@@ -181,11 +181,11 @@ function ownWords(el: Element, most: number): string {
 
 /** Whether a person can act on the element although its role does not say so. */
 function isActive(el: Element): boolean {
-  return isEditingHost(el) || el.hasAttribute('onclick') || (!isFrame(el) && el.localName !== 'dialog' && isFocusable(el));
+  return isEditingHost(el) || native(el).hasAttribute('onclick') || (!isFrame(el) && native(el).localName !== 'dialog' && isFocusable(el));
 }
 
 const isClickable = (role: string) => INTERACTIVE.has(role) || role === 'generic';
-const isFrame = (el: Element): el is HTMLIFrameElement => el.localName === 'iframe' || el.localName === 'frame';
+const isFrame = (el: Element): el is HTMLIFrameElement => native(el).localName === 'iframe' || native(el).localName === 'frame';
 
 function isEditable(el: Element, role: string, states: string[]): boolean {
   if (states.includes('disabled') || states.includes('readonly')) return false;
@@ -195,9 +195,9 @@ function isEditable(el: Element, role: string, states: string[]): boolean {
 }
 
 function levelOf(el: Element): number {
-  const said = Number(el.getAttribute('aria-level'));
+  const said = Number(native(el).getAttribute('aria-level'));
   if (Number.isInteger(said) && said > 0) return said;
-  return /^h[1-6]$/.test(el.localName) ? Number(el.localName[1]) : 2;
+  return /^h[1-6]$/.test(native(el).localName) ? Number(native(el).localName[1]) : 2;
 }
 
 /** As rendered: the shadow tree of a host, and in its slots what was put there. */
@@ -208,11 +208,11 @@ function childrenOf(el: Element): Iterable<Element> {
     const assigned = el.assignedElements();
     if (assigned.length) return assigned;
   }
-  return childElementsOf(el);
+  return native(el).children;
 }
 
 function boundsOf(el: Element): Bounds {
-  let r = el.getBoundingClientRect();
+  let r = native(el).getBoundingClientRect();
   if (r.width === 0 && r.height === 0) r = boxesOf(el)[0] ?? r;
   return { x: Math.round(r.x), y: Math.round(r.y), width: Math.round(r.width), height: Math.round(r.height) };
 }
