@@ -337,6 +337,7 @@ mod tests {
         Entry { method: "click".to_owned(), ..Entry::default() }
     }
 
+    /// T132
     #[test]
     fn numbers_go_on_over_restarts_and_over_a_line_that_was_cut_off() {
         let folder = tempfile::tempdir().unwrap();
