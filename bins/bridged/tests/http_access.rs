@@ -7,6 +7,7 @@ mod support;
 use base64ct::{Base64, Encoding};
 use serde_json::json;
 use support::Home;
+use support::calm::Calm;
 use support::http::Web;
 
 fn ping(web: &Web, lines: &[&str]) -> u16 {
@@ -16,7 +17,8 @@ fn ping(web: &Web, lines: &[&str]) -> u16 {
 #[test]
 fn a_program_of_the_same_user_needs_no_token() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
     assert_eq!(ping(&web, &[]), 200);
     assert_eq!(ping(&web, &["User-Agent: curl/8.0", "Accept: */*"]), 200);
     let health = web.get("/health", &[]).json();
@@ -26,13 +28,15 @@ fn a_program_of_the_same_user_needs_no_token() {
     );
     assert_eq!(health["connectedSessions"], json!([]));
     assert!(health["enabledTools"].as_array().unwrap().contains(&json!("browser_list_tabs")));
+    calm.again(&daemon, Some(&web));
 }
 
 /// T24, T29.
 #[test]
 fn what_a_browser_sends_along_makes_the_token_needed() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
     let token = format!("Authorization: Bearer {}", home.token());
     for line in
         ["Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "sec-fetch-dest: document", "Cookie: a=b"]
@@ -47,6 +51,7 @@ fn what_a_browser_sends_along_makes_the_token_needed() {
         );
         assert_eq!(short.header("connection"), Some("close"), "a stranger's connection is not kept");
     }
+    calm.again(&daemon, Some(&web));
 }
 
 /// T24.
@@ -94,9 +99,11 @@ fn a_token_counts_in_its_header_whole_and_once() {
 #[test]
 fn a_wrong_token_is_no_better_than_none_for_the_same_user() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
     assert_eq!(ping(&web, &["Authorization: Bearer wrong"]), 401);
     assert_eq!(ping(&web, &[]), 200);
+    calm.again(&daemon, Some(&web));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use support::Home;
+use support::calm::Calm;
 use support::http::Web;
 
 /// A request that would be carried out, so that whatever is refused is refused for the one thing that was changed.
@@ -20,7 +21,8 @@ fn good(web: &Web) -> String {
 #[test]
 fn the_host_is_one_of_three_names_with_our_port() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
     let with = |host: &str| web.raw(good(&web).replace(&web.host(), host)).status;
     let port = web.port;
     for name in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
@@ -60,13 +62,15 @@ fn the_host_is_one_of_three_names_with_our_port() {
             "{target}"
         );
     }
+    calm.again(&daemon, Some(&web));
 }
 
 /// T1, T2, T3, T4, T21, T22.
 #[test]
 fn whatever_a_page_may_have_caused_is_refused() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
     let token = format!("Authorization: Bearer {}", home.token());
     let ours = format!("Origin: chrome-extension://{}", "fdembngelboffhfimppaoglbmaphnhfm");
     let lines = [
@@ -94,13 +98,15 @@ fn whatever_a_page_may_have_caused_is_refused() {
     for path in ["/command", "/health", "/nothing"] {
         assert_eq!(web.raw(web.head(&format!("OPTIONS {path}"), &preflight)).status, 403);
     }
+    calm.again(&daemon, Some(&web));
 }
 
 /// T22, T27.
 #[test]
 fn only_json_is_taken() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
     let kind = "Content-Type: application/json\r\n";
     for other in [
         "Content-Type: text/plain\r\n",
@@ -133,13 +139,15 @@ fn only_json_is_taken() {
         let answer = web.raw(web.post_bytes("/command", &[])(body));
         assert_eq!((answer.status, answer.code().as_str()), (400, "INVALID_REQUEST"), "{body}");
     }
+    calm.again(&daemon, Some(&web));
 }
 
 /// T17, T18.
 #[test]
 fn a_length_that_can_be_read_in_two_ways_is_refused_and_nothing_behind_it_runs() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
     let second = good(&web);
     let body = r#"{"toolName":"ping"}"#;
     let length = format!("Content-Length: {}\r\n", body.len());
@@ -169,196 +177,228 @@ fn a_length_that_can_be_read_in_two_ways_is_refused_and_nothing_behind_it_runs()
     }
     let huge = "Content-Length: 99999999999999999999999999\r\n";
     assert_eq!(web.raw(good(&web).replace(&length, huge)).status, 413);
+    calm.again(&daemon, Some(&web));
 }
 
 /// T15, T16, T19.
 #[test]
 fn lines_that_are_folded_or_broken_are_refused() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
-    for line in [
-        "X: a\r\n b",
-        "X: a\r\n\tb",
-        "X: a\nY: b",
-        "X: a\rY: b",
-        "X: a\0b",
-        "X\0: a",
-        "X y: z",
-        ": v",
-        "no colon",
-    ] {
-        let answer = web.raw(web.head("GET /health", &[line]));
-        assert_eq!((answer.status, answer.header("connection")), (400, Some("close")), "{line:?}");
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
+    {
+        for line in [
+            "X: a\r\n b",
+            "X: a\r\n\tb",
+            "X: a\nY: b",
+            "X: a\rY: b",
+            "X: a\0b",
+            "X\0: a",
+            "X y: z",
+            ": v",
+            "no colon",
+        ] {
+            let answer = web.raw(web.head("GET /health", &[line]));
+            assert_eq!((answer.status, answer.header("connection")), (400, Some("close")), "{line:?}");
+        }
+        for first in ["GET /health HTTP/1.0", "GET /health HTTP/2.0", "GET /health", "GET  /health HTTP/1.1"]
+        {
+            assert_eq!(web.raw(format!("{first}\r\nHost: {}\r\n\r\n", web.host())).status, 400, "{first}");
+        }
+        for rubbish in [
+            &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
+            b"SSH-2.0-OpenSSH_9.6\r\n",
+            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        ] {
+            assert_eq!(web.raw(rubbish).status, 400);
+        }
+        let noise: Vec<u8> = (0..1u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let mut talk = web.talk();
+        talk.send(&noise);
+        assert!(talk.maybe_answer().is_none_or(|answer| answer.status == 400));
+        assert_eq!(web.raw(good(&web)).status, 200);
     }
-    for first in ["GET /health HTTP/1.0", "GET /health HTTP/2.0", "GET /health", "GET  /health HTTP/1.1"] {
-        assert_eq!(web.raw(format!("{first}\r\nHost: {}\r\n\r\n", web.host())).status, 400, "{first}");
-    }
-    for rubbish in [
-        &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
-        b"SSH-2.0-OpenSSH_9.6\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    ] {
-        assert_eq!(web.raw(rubbish).status, 400);
-    }
-    let noise: Vec<u8> = (0..1u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let mut talk = web.talk();
-    talk.send(&noise);
-    assert!(talk.maybe_answer().is_none_or(|answer| answer.status == 400));
-    assert_eq!(web.raw(good(&web)).status, 200);
+    calm.again(&daemon, Some(&web));
 }
 
 /// T13, T14.
 #[test]
 fn a_head_has_a_size_and_a_time() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
-    assert_eq!(web.get("/health", &[&format!("X: {}", "a".repeat(17 << 10))]).status, 431);
-    let many: Vec<String> = (0..101).map(|n| format!("X-{n}: a")).collect();
-    let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    assert_eq!(web.get("/health", &many).status, 431);
-    assert_eq!(web.get("/health", &many[..90]).status, 200);
-    // One byte after the other, for as long as it lasts.
-    let begun = Instant::now();
-    let mut talk = web.talk();
-    let mut sending = talk.stream.try_clone().unwrap();
-    let head = web.head("GET /health", &[&format!("X: {}", "a".repeat(200))]);
-    let dripping = std::thread::spawn(move || {
-        for byte in head.bytes() {
-            if sending.write_all(&[byte]).is_err() {
-                return;
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
+    {
+        assert_eq!(web.get("/health", &[&format!("X: {}", "a".repeat(17 << 10))]).status, 431);
+        let many: Vec<String> = (0..101).map(|n| format!("X-{n}: a")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(web.get("/health", &many).status, 431);
+        assert_eq!(web.get("/health", &many[..90]).status, 200);
+        // One byte after the other, for as long as it lasts.
+        let begun = Instant::now();
+        let mut talk = web.talk();
+        let mut sending = talk.stream.try_clone().unwrap();
+        let head = web.head("GET /health", &[&format!("X: {}", "a".repeat(200))]);
+        let dripping = std::thread::spawn(move || {
+            for byte in head.bytes() {
+                if sending.write_all(&[byte]).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(250));
             }
-            std::thread::sleep(Duration::from_millis(250));
-        }
-    });
-    assert_eq!(talk.answer().status, 408);
-    assert!(talk.is_closed());
-    assert!(begun.elapsed() < Duration::from_secs(50));
-    drop(talk);
-    dripping.join().unwrap();
+        });
+        assert_eq!(talk.answer().status, 408);
+        assert!(talk.is_closed());
+        assert!(begun.elapsed() < Duration::from_secs(50));
+        dripping.join().unwrap();
+    }
+    calm.again(&daemon, Some(&web));
 }
 
 /// T25, T26.
 #[test]
 fn a_body_has_a_size_and_must_not_stall() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
+    let (daemon, web) = home.serve_web();
     let limit = 8 << 20;
-    let most = format!(r#"{{"toolName":"ping","args":{{"x":"{}"}}}}"#, "a".repeat(limit - 40));
-    assert_eq!(web.raw(web.post_bytes("/command", &[])(&most)).status, 400);
-    let head = web.post_bytes("/command", &[])("").replace("Length: 0", &format!("Length: {}", limit + 1));
-    assert_eq!(web.raw(head).status, 413);
     let chunked =
         web.head("POST /command", &["Content-Type: application/json", "Transfer-Encoding: chunked"]);
-    let mut talk = web.talk();
-    talk.send(&chunked);
-    for _ in 0..9 {
-        talk.send(format!("100000\r\n{}\r\n", "a".repeat(1 << 20)));
+    let large = || {
+        let most = format!(r#"{{"toolName":"ping","args":{{"x":"{}"}}}}"#, "a".repeat(limit - 40));
+        assert_eq!(web.raw(web.post_bytes("/command", &[])(&most)).status, 400);
+        let mut talk = web.talk();
+        talk.send(&chunked);
+        for _ in 0..9 {
+            talk.send(format!("100000\r\n{}\r\n", "a".repeat(1 << 20)));
+        }
+        assert_eq!(talk.answer().status, 413);
+    };
+    // The allocator keeps twice the largest block it has seen come and go; once that is there, no more is kept.
+    (0..3).for_each(|_| large());
+    let calm = Calm::of(&daemon, Some(&web));
+    {
+        (0..3).for_each(|_| large());
+        let head =
+            web.post_bytes("/command", &[])("").replace("Length: 0", &format!("Length: {}", limit + 1));
+        assert_eq!(web.raw(head).status, 413);
+        // Chunks themselves are understood.
+        let mut talk = web.talk();
+        talk.send(format!("{chunked}5\r\n{{\"too\r\nE\r\nlName\":\"ping\"}}\r\n0\r\n\r\n"));
+        assert_eq!(talk.answer().data()["pong"], true);
+        talk.send(good(&web));
+        assert_eq!(talk.answer().status, 200, "the next request is found");
+        // Ten bytes, then nothing.
+        let mut talk = web.talk();
+        let request = good(&web);
+        talk.send(&request[..request.len() - 10]);
+        let answer = talk.answer();
+        assert_eq!((answer.status, answer.header("connection")), (408, Some("close")));
     }
-    assert_eq!(talk.answer().status, 413);
-    // Chunks themselves are understood.
-    let mut talk = web.talk();
-    talk.send(format!("{chunked}5\r\n{{\"too\r\nE\r\nlName\":\"ping\"}}\r\n0\r\n\r\n"));
-    assert_eq!(talk.answer().data()["pong"], true);
-    talk.send(good(&web));
-    assert_eq!(talk.answer().status, 200, "the next request is found");
-    // Ten bytes, then nothing.
-    let mut talk = web.talk();
-    let request = good(&web);
-    talk.send(&request[..request.len() - 10]);
-    let answer = talk.answer();
-    assert_eq!((answer.status, answer.header("connection")), (408, Some("close")));
+    calm.again(&daemon, Some(&web));
 }
 
 /// T20.
 #[test]
 fn what_stands_behind_a_refused_request_is_not_run() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
-    let second = good(&web);
-    let refused = [
-        (web.head("GET /command", &[]), 405),
-        (web.head("GET /nothing", &[]), 404),
-        (web.post_bytes("/command", &["Origin: https://evil.example"])("{}"), 403),
-        (web.post_bytes("/command", &["Authorization: Bearer wrong"])("{}"), 401),
-        (web.head("POST /command", &[]), 415),
-    ];
-    for (first, status) in refused {
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
+    {
+        let second = good(&web);
+        let refused = [
+            (web.head("GET /command", &[]), 405),
+            (web.head("GET /nothing", &[]), 404),
+            (web.post_bytes("/command", &["Origin: https://evil.example"])("{}"), 403),
+            (web.post_bytes("/command", &["Authorization: Bearer wrong"])("{}"), 401),
+            (web.head("POST /command", &[]), 415),
+        ];
+        for (first, status) in refused {
+            let mut talk = web.talk();
+            talk.send(format!("{first}{second}"));
+            assert_eq!(talk.answer().status, status);
+            assert!(talk.is_closed(), "{status}");
+        }
+        // A call that failed is no refused request: the connection goes on.
         let mut talk = web.talk();
-        talk.send(format!("{first}{second}"));
-        assert_eq!(talk.answer().status, status);
-        assert!(talk.is_closed(), "{status}");
+        talk.send(format!("{}{second}", web.post_bytes("/command", &[])(r#"{"toolName":"list_tabs"}"#)));
+        assert_eq!((talk.answer().status, talk.answer().status), (400, 200));
     }
-    // A call that failed is no refused request: the connection goes on.
-    let mut talk = web.talk();
-    talk.send(format!("{}{second}", web.post_bytes("/command", &[])(r#"{"toolName":"list_tabs"}"#)));
-    assert_eq!((talk.answer().status, talk.answer().status), (400, 200));
+    calm.again(&daemon, Some(&web));
 }
 
 /// T23, T28.
 #[test]
 fn there_are_five_places_and_each_has_its_methods() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
-    for path in [
-        "/",
-        "//command",
-        "/command/",
-        "/Command",
-        "/%63ommand",
-        "/..%2fcommand",
-        "/command%00",
-        "/command/../health",
-        "/./health",
-        "/health;x",
-        "/health#x",
-        "/commandx",
-        "/read/",
-        "/mcp/x",
-        "/favicon.ico",
-    ] {
-        let answer = web.raw(good(&web).replace("POST /command", &format!("POST {path}")));
-        assert_eq!(answer.status, 404, "{path}");
-    }
-    for (path, allowed) in [
-        ("/command", "POST"),
-        ("/config", "POST"),
-        ("/mcp", "POST, DELETE"),
-        ("/read", "GET"),
-        ("/health", "GET, HEAD"),
-    ] {
-        for method in ["GET", "HEAD", "PUT", "PATCH", "DELETE", "POST", "TRACE", "CONNECT", "BREW"] {
-            if allowed.split(", ").any(|known| known == method) {
-                continue;
-            }
-            let mut talk = web.talk();
-            talk.send(web.head(&format!("{method} {path}"), &[]));
-            let answer = if method == "HEAD" { talk.answer_head().unwrap() } else { talk.answer() };
-            assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{method} {path}");
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
+    {
+        for path in [
+            "/",
+            "//command",
+            "/command/",
+            "/Command",
+            "/%63ommand",
+            "/..%2fcommand",
+            "/command%00",
+            "/command/../health",
+            "/./health",
+            "/health;x",
+            "/health#x",
+            "/commandx",
+            "/read/",
+            "/mcp/x",
+            "/favicon.ico",
+        ] {
+            let answer = web.raw(good(&web).replace("POST /command", &format!("POST {path}")));
+            assert_eq!(answer.status, 404, "{path}");
         }
+        for (path, allowed) in [
+            ("/command", "POST"),
+            ("/config", "POST"),
+            ("/mcp", "POST, DELETE"),
+            ("/read", "GET"),
+            ("/health", "GET, HEAD"),
+        ] {
+            for method in ["GET", "HEAD", "PUT", "PATCH", "DELETE", "POST", "TRACE", "CONNECT", "BREW"] {
+                if allowed.split(", ").any(|known| known == method) {
+                    continue;
+                }
+                let mut talk = web.talk();
+                talk.send(web.head(&format!("{method} {path}"), &[]));
+                let answer = if method == "HEAD" { talk.answer_head().unwrap() } else { talk.answer() };
+                assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{method} {path}");
+            }
+        }
+        let mut talk = web.talk();
+        talk.send(web.head("HEAD /health", &[]));
+        let head = talk.answer_head().unwrap();
+        assert!(head.status == 200 && head.header("content-length").is_some_and(|length| length != "0"));
+        talk.send(web.head("GET /health", &[]));
+        assert_eq!(talk.answer().json()["ok"], true, "HEAD has no body");
     }
-    let mut talk = web.talk();
-    talk.send(web.head("HEAD /health", &[]));
-    let head = talk.answer_head().unwrap();
-    assert!(head.status == 200 && head.header("content-length").is_some_and(|length| length != "0"));
-    talk.send(web.head("GET /health", &[]));
-    assert_eq!(talk.answer().json()["ok"], true, "HEAD has no body");
+    calm.again(&daemon, Some(&web));
 }
 
 #[test]
 fn an_upload_that_waits_to_be_asked_for_is_asked_for() {
     let home = Home::new();
-    let (_daemon, web) = home.serve_web();
-    let request = web.post_bytes("/command", &["Expect: 100-continue"])(r#"{"toolName":"ping"}"#);
-    let (head, body) = request.split_once("\r\n\r\n").unwrap();
-    let mut talk = web.talk();
-    talk.send(format!("{head}\r\n\r\n"));
-    assert_eq!(talk.answer_head().unwrap().status, 100);
-    talk.send(body);
-    assert_eq!(talk.answer().status, 200);
-    // A body that would not be taken is not asked for.
-    let mut talk = web.talk();
-    talk.send(
-        web.post_bytes("/command", &["Expect: 100-continue"])("").replace("Length: 0", "Length: 99999999"),
-    );
-    assert_eq!(talk.answer_head().unwrap().status, 413);
+    let (daemon, web) = home.serve_web();
+    let calm = Calm::of(&daemon, Some(&web));
+    {
+        let request = web.post_bytes("/command", &["Expect: 100-continue"])(r#"{"toolName":"ping"}"#);
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        let mut talk = web.talk();
+        talk.send(format!("{head}\r\n\r\n"));
+        assert_eq!(talk.answer_head().unwrap().status, 100);
+        talk.send(body);
+        assert_eq!(talk.answer().status, 200);
+        // A body that would not be taken is not asked for.
+        let mut talk = web.talk();
+        talk.send(
+            web.post_bytes("/command", &["Expect: 100-continue"])("")
+                .replace("Length: 0", "Length: 99999999"),
+        );
+        assert_eq!(talk.answer_head().unwrap().status, 413);
+    }
+    calm.again(&daemon, Some(&web));
 }

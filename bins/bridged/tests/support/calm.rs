@@ -10,8 +10,8 @@ use super::{Daemon, within};
 /// What may stay behind of memory, in KiB: the allocator's own affair.
 const SLACK: u64 = 5 << 10;
 
-/// Descriptors opened at the first need and kept: the one that asks the kernel who a peer is.
-const LASTING: usize = 1;
+/// Descriptors opened at the first need and kept: the one that asks the kernel who a peer is, and the audit's file.
+const LASTING: usize = 2;
 
 /// A daemon as it was before the attack.
 pub struct Calm {
