@@ -36,7 +36,10 @@ impl Doorkeeper for Keeper {
     }
 
     fn refused(&self, refusal: &Refusal, origin: Option<&str>) {
-        self.daemon.audit.knocked("websocket", origin, "PERMISSION_DENIED");
+        // A head that makes no sense is nobody who was denied something.
+        if refusal.status == 403 {
+            self.daemon.audit.knocked("websocket", origin, "PERMISSION_DENIED");
+        }
         let Some(origin) = origin else { return log::debug!("refused at the WebSocket door: {refusal:?}") };
         let mut known = self.refused.borrow_mut();
         if known.len() >= REMEMBERED || known.iter().any(|o| o == origin) {

@@ -181,6 +181,10 @@ fn a_call_that_nobody_waits_for_any_more_is_told_as_such() {
     assert_eq!(daemon.client().call("click", json!({"browser_id": "none-such"}))["code"], "NO_SUCH_BROWSER");
     home.bridged(["audit"]).ok();
     assert!(of(&lines(&home), "click").iter().any(|line| line["code"] == "NO_SUCH_BROWSER"));
+    // Looking whether all is well is no attack.
+    home.bridged(["doctor"]);
+    home.bridged(["audit"]).ok();
+    assert!(of(&lines(&home), "hello").is_empty());
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::config::Compat;
 use crate::extension;
 use crate::keys::{Keys, unix_now};
 use crate::places::our_uid;
+use crate::record::Record;
 use crate::show::ago;
 
 /// A pairing that was not used for so long may be one that nobody needs: 90 days.
@@ -30,19 +31,38 @@ pub(super) fn examine(patient: &Patient) -> Vec<Finding> {
 
 /// The doors, where they listen, and whom they let in.
 fn doors(patient: &Patient) -> Vec<Finding> {
-    let Some(record) = &patient.record else {
-        return vec![Finding::warn(
-            "doors",
-            "no daemon runs, so nobody can come in by any",
-            "`bridged start`",
-        )];
-    };
     let compat = patient.settings.as_ref().map(|settings| settings.compat);
     let programs = match compat {
         Some(Compat::Strict) => "programs with the token or a proof",
         Some(Compat::Open) => "ANY program on this machine",
         _ => "your own programs (as the kernel tells) and those with the token or a proof",
     };
+    let mut findings = match &patient.record {
+        Some(record) => open_doors(record, programs),
+        None => {
+            vec![Finding::warn("doors", "no daemon runs, so nobody can come in by any", "`bridged start`")]
+        }
+    };
+    findings.push(match compat {
+        Some(Compat::Strict) => Finding::ok("compat", "strict: nobody comes in without a proof or the token"),
+        Some(Compat::SameUser) => {
+            Finding::ok("compat", "same-user: Browser Bridge v1 without a token for your own account alone")
+        }
+        Some(Compat::Open) => Finding::fail(
+            "compat",
+            "open: any program may drive the browser",
+            "set compat to same-user or strict, then `bridged restart`",
+        ),
+        None => Finding::fail(
+            "compat",
+            "the configuration cannot be read",
+            "`bridged doctor` says what is wrong with it",
+        ),
+    });
+    findings
+}
+
+fn open_doors(record: &Record, programs: &str) -> Vec<Finding> {
     let mut findings = vec![Finding::ok(
         "unix",
         format!(
@@ -63,22 +83,6 @@ fn doors(patient: &Patient) -> Vec<Finding> {
         )),
         None => findings.push(Finding::ok("http", "closed")),
     }
-    findings.push(match compat {
-        Some(Compat::Strict) => Finding::ok("compat", "strict: nobody comes in without a proof or the token"),
-        Some(Compat::SameUser) => {
-            Finding::ok("compat", "same-user: Browser Bridge v1 without a token for your own account alone")
-        }
-        Some(Compat::Open) => Finding::fail(
-            "compat",
-            "open: any program may drive the browser",
-            "set compat to same-user or strict, then `bridged restart`",
-        ),
-        None => Finding::fail(
-            "compat",
-            "the configuration cannot be read",
-            "`bridged doctor` says what is wrong with it",
-        ),
-    });
     findings
 }
 
