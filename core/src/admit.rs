@@ -96,7 +96,7 @@ fn protocol_2(said: &Said<'_>, token: bool, keys: &impl Keyring) -> Result<Admis
     let Nonce::Is(nonce) = said.nonce else {
         return Err(Denial::hello("invalid hello: nonce"));
     };
-    let key = keys.key(said.role, &said.about.key_id).ok_or(Denial::NOT_PAIRED)?;
+    let key = keys.key_of(said.role, &said.about.key_id, &said.browser_id).ok_or(Denial::NOT_PAIRED)?;
     Ok(Admission::Prove { key, nonce })
 }
 

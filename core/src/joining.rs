@@ -145,7 +145,8 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         }
         let hello = challenge.hello.clone();
         // The key may have been revoked since the challenge.
-        if self.keyring.key(hello.role, &hello.about.key_id).is_none() {
+        let browser = if hello.role == Role::Extension { &*hello.who } else { "" };
+        if self.keyring.key_of(hello.role, &hello.about.key_id, browser).is_none() {
             return self.deny(conn, Denial::AUTH_FAILED);
         }
         match self.join(conn, hello, true) {

@@ -107,6 +107,12 @@ pub trait Keyring {
     /// The key a peer of `role` proves with; `None` if `key_id` is not (or no longer) paired.
     fn key(&self, role: Role, key_id: &str) -> Option<[u8; 32]>;
 
+    /// The same for an extension that says which browser it is, where a key is good for one browser only.
+    fn key_of(&self, role: Role, key_id: &str, browser_id: &str) -> Option<[u8; 32]> {
+        let _ = browser_id;
+        self.key(role, key_id)
+    }
+
     /// Whether `token` is the client token. Implementations compare in constant time.
     fn token_matches(&self, token: &str) -> bool;
 

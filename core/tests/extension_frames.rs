@@ -115,7 +115,7 @@ fn an_answer_for_an_earlier_daemon_finds_nothing_here() {
     // The same place in a hub with another seed.
     let mut other = World::new();
     let secrets = Secrets { seed: [77; 32], resume: [2; 32] };
-    let keys = Keys { keys: std::collections::HashMap::new(), policy: "{}".to_owned() };
+    let keys = Keys { keys: Default::default(), claimed: Default::default(), policy: "{}".to_owned() };
     other.hub = Hub::new(Config::default(), &secrets, keys, Growing::new(8), Growing::new(8));
     let browser = other.extension();
     let client = other.client();

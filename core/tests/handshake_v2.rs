@@ -265,3 +265,22 @@ fn the_same_seed_and_inputs_repeat_byte_for_byte() {
     };
     assert_eq!(run(), run());
 }
+
+/// T46: a key that one browser has taken is no key for another, neither at its hello nor at its proof.
+#[test]
+fn a_key_that_another_browser_has_taken_is_none() {
+    let mut w = World::new();
+    w.hub.keyring_mut().claimed.insert(KEY_ID.to_owned(), "b-other".to_owned());
+    let conn = w.open(origin_peer());
+    let nonce = w.fresh_nonce(conn);
+    w.send(conn, hello(json!(b64(&nonce))));
+    w.denied(conn, "pairing required: run 'bridged pair'", "NOT_PAIRED", 4003);
+
+    w.hub.keyring_mut().claimed.clear();
+    let (conn, nonce, challenge) = challenged(&mut w);
+    w.hub.keyring_mut().claimed.insert(KEY_ID.to_owned(), "b-other".to_owned());
+    w.send(conn, Proof::of("extension", "b-1", &nonce, &challenge, ORIGIN).confirm(&KEY));
+    w.denied(conn, "auth failed", "AUTH_FAILED", 4003);
+    w.hub.keyring_mut().claimed.insert(KEY_ID.to_owned(), "b-1".to_owned());
+    w.proven("b-1");
+}

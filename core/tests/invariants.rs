@@ -202,7 +202,7 @@ fn touched(size: Slotted) -> usize {
     let limits = Limits { in_flight_client: usize::MAX, ..Limits::default() };
     let config = Config { limits, ..Config::default() };
     let secrets = Secrets { seed: [1; 32], resume: [2; 32] };
-    let keys = Keys { keys: HashMap::new(), policy: "{}".to_owned() };
+    let keys = Keys { keys: HashMap::new(), claimed: HashMap::new(), policy: "{}".to_owned() };
     let mut hub = Hub::new(config, &secrets, keys, conns, calls);
     let now = Instant::from_millis(0);
     let mut join = |hello: &[u8]| {

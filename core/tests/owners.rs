@@ -68,7 +68,7 @@ fn a_client_comes_back_as_the_same_owner_even_to_another_hub() {
     let resume = ack["resume"].clone();
     // A restart: another seed, the same resume key.
     let secrets = Secrets { seed: [99; 32], resume: [2; 32] };
-    let keys = Keys { keys: std::collections::HashMap::new(), policy: "{}".to_owned() };
+    let keys = Keys { keys: Default::default(), claimed: Default::default(), policy: "{}".to_owned() };
     w = World::new();
     w.hub = Hub::new(Config::default(), &secrets, keys, Growing::new(8), Growing::new(8));
     let conn = w.unix();

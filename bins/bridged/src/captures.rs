@@ -1,17 +1,14 @@
 //! Pictures and documents that are too large to be sent to a model: files in the state folder, the oldest go.
 
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use bridge_mcp::provider::SaveFile;
-use rustix::fs::OFlags;
 
-use crate::files::random;
 use crate::keys::unix_now;
 use crate::places::private_folder;
-use crate::trouble::{Doing, Outcome, Trouble};
+use crate::saving::{letters, save_new};
+use crate::trouble::{Outcome, Trouble};
 
 /// How many are kept.
 const KEPT: usize = 50;
@@ -23,19 +20,12 @@ pub(crate) fn save(state: &Path, file: &SaveFile) -> Outcome<PathBuf> {
     let folder = state.join("captures");
     private_folder(&folder)?;
     prune(&folder);
-    let unique: String = random()?.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     // The time goes first, so that names sort by age.
-    let path = folder.join(format!("{:012}-{unique}.{}", unix_now(), file.extension));
-    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut to = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .custom_flags(flags.bits() as i32)
-        .open(&path)
-        .doing(format_args!("write {}", path.display()))?;
-    to.write_all(&content).doing(format_args!("write {}", path.display()))?;
-    Ok(path)
+    let path = folder.join(format!("{:012}-{}.{}", unix_now(), letters()?, file.extension));
+    match save_new(&path, &content)? {
+        true => Ok(path),
+        false => Err(Trouble::failed(format!("{} is there already", path.display()))),
+    }
 }
 
 /// Makes room for one more. What cannot be removed stays.

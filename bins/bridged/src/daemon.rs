@@ -28,12 +28,18 @@ pub(crate) type Hub = Driver<Daemon, Clock>;
 pub(crate) struct Ring {
     keys: Rc<RefCell<Keys>>,
     policy: String,
+    taken: Rc<RefCell<BTreeMap<String, String>>>,
 }
 
 impl Keyring for Ring {
     fn key(&self, role: Role, key_id: &str) -> Option<[u8; 32]> {
+        self.key_of(role, key_id, "")
+    }
+
+    fn key_of(&self, role: Role, key_id: &str, browser_id: &str) -> Option<[u8; 32]> {
         match role {
-            Role::Extension => self.keys.borrow_mut().extension_key(key_id),
+            Role::Extension if self.taken.borrow().get(key_id).is_some_and(|by| by != browser_id) => None,
+            Role::Extension => self.keys.borrow_mut().extension_key(key_id, browser_id),
             Role::Client => self.keys.borrow_mut().client_key(key_id),
             Role::Control => None,
         }
@@ -80,6 +86,8 @@ pub(crate) struct Daemon {
     /// What those that wait for their turn hold.
     waiting: Waiting,
     warned_of_legacy: Cell<bool>,
+    /// Which browser has taken a key that is for one alone, until that stands in the book on the disk.
+    taken: Rc<RefCell<BTreeMap<String, String>>>,
     fingerprint: u64,
 }
 
@@ -109,13 +117,14 @@ impl Daemon {
             reading: Rc::new(Semaphore::new(2)),
             waiting: Waiting::default(),
             warned_of_legacy: Cell::new(false),
+            taken: Rc::default(),
             fingerprint: bridge_core::methods_fingerprint(names),
         })
     }
 
     /// The keys for the hub.
     pub(crate) fn ring(&self) -> Ring {
-        Ring { keys: self.keys.clone(), policy: self.policy.borrow().text() }
+        Ring { keys: self.keys.clone(), policy: self.policy.borrow().text(), taken: self.taken.clone() }
     }
 
     /// Whether this is the clients' token.
@@ -331,13 +340,18 @@ impl Daemon {
             return;
         }
         let folder = self.keys.borrow().folder().to_owned();
+        let (key_id, browser_id) = (browser.key_id, browser.browser_id);
+        if self.keys.borrow_mut().is_for_one(&key_id) {
+            self.taken.borrow_mut().insert(key_id.clone(), browser_id.clone());
+        }
+        let (taken, key) = (self.taken.clone(), key_id.clone());
         // To the disk and back takes longer than a call may be held up.
-        let noted = smol::unblock(move || {
-            Keys::open(&folder).and_then(|mut keys| keys.seen(&browser.key_id, &browser.browser_id))
-        });
+        let noted =
+            smol::unblock(move || Keys::open(&folder).and_then(|mut keys| keys.seen(&key_id, &browser_id)));
         let task = self.executor.spawn(async move {
-            if let Err(e) = noted.await {
-                log::error!("{e}");
+            match noted.await {
+                Ok(()) => drop(taken.borrow_mut().remove(&key)),
+                Err(e) => log::error!("{e}"),
             }
         });
         task.detach();
@@ -385,6 +399,8 @@ impl Host for Daemon {
         let Some(share) = self.waiting.share(request.params().len()) else {
             return held.fail(driver, Code::Overloaded, "busy: too many uploads wait for their files");
         };
+        // Folders are added by another process at any time, so they are looked up for each call.
+        let uploads = uploads.sparing(&self.keys.borrow_mut().book().folders);
         let (params, once) = (request.params().to_vec(), request.once().map(str::to_owned));
         let reading = self.reading.clone();
         let task = self.executor.spawn(async move {

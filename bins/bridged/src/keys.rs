@@ -73,6 +73,16 @@ pub(crate) struct Pairing {
     /// Until when it must have connected once; none if there is no hurry.
     #[serde(default)]
     pub expires: Option<u64>,
+    /// Whether it is for the first browser that uses it alone: a key that was printed for pasting.
+    #[serde(default)]
+    pub once: bool,
+}
+
+impl Pairing {
+    /// Whether its key still counts. A clock that went back ends the wait for a first use, rather than prolonging it.
+    fn counts(&self, now: u64) -> bool {
+        self.expires.is_none_or(|limit| (self.created..=limit).contains(&now))
+    }
 }
 
 impl Keys {
@@ -122,11 +132,18 @@ impl Keys {
         &self.folder
     }
 
-    /// The key of a paired extension; none if the pairing is not in the book or was not used in time.
-    pub(crate) fn extension_key(&mut self, key_id: &str) -> Option<[u8; 32]> {
+    /// The key of a paired extension; none if the pairing is not in the book, was not used in time, or was for the first
+    /// browser that used it and this is another.
+    pub(crate) fn extension_key(&mut self, key_id: &str, browser_id: &str) -> Option<[u8; 32]> {
         let now = unix_now();
         let paired = self.book().extensions.iter().find(|p| p.key_id == key_id)?;
-        paired.expires.is_none_or(|limit| now <= limit).then(|| *derive(&self.root, &format!("ext|{key_id}")))
+        let taken = paired.once && paired.browser_id.as_deref().is_some_and(|by| by != browser_id);
+        (paired.counts(now) && !taken).then(|| *derive(&self.root, &format!("ext|{key_id}")))
+    }
+
+    /// Whether a key is for one browser alone.
+    pub(crate) fn is_for_one(&mut self, key_id: &str) -> bool {
+        self.book().extensions.iter().any(|p| p.key_id == key_id && p.once)
     }
 
     /// The key of clients that prove themselves, by the epoch in its name (`client`, `client-1`, …).
@@ -175,9 +192,10 @@ impl Keys {
             created: now,
             last_seen: None,
             expires: within.map(|w| now + w),
+            once: within.is_some(),
         };
         self.change(|book| {
-            book.extensions.retain(|p| p.expires.is_none_or(|limit| limit >= now));
+            book.extensions.retain(|p| p.counts(now));
             book.extensions.push(pairing);
         })?;
         let key = derive(&self.root, &format!("ext|{key_id}"));
@@ -211,7 +229,9 @@ impl Keys {
 
     fn epochs(&mut self) -> [Option<u64>; 2] {
         let book = self.book();
-        let recent = book.epoch > 0 && unix_now() <= book.rotated + OLD_TOKEN_FOR;
+        // A clock that went back ends the old token at once, rather than prolonging it.
+        let honoured = book.rotated..=book.rotated.saturating_add(OLD_TOKEN_FOR);
+        let recent = book.epoch > 0 && honoured.contains(&unix_now());
         [Some(book.epoch), recent.then(|| book.epoch - 1)]
     }
 

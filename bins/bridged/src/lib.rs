@@ -29,6 +29,7 @@ mod permit;
 mod places;
 mod policy;
 mod record;
+mod saving;
 mod serve;
 mod show;
 mod skill;

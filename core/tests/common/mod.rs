@@ -49,12 +49,18 @@ impl<T: Default> Slots<T> for Growing<T> {
 
 pub struct Keys {
     pub keys: HashMap<String, [u8; 32]>,
+    /// Keys that are good for one browser only.
+    pub claimed: HashMap<String, String>,
     pub policy: String,
 }
 
 impl Keyring for Keys {
     fn key(&self, _role: Role, key_id: &str) -> Option<[u8; 32]> {
         self.keys.get(key_id).copied()
+    }
+    fn key_of(&self, role: Role, key_id: &str, browser_id: &str) -> Option<[u8; 32]> {
+        let others = self.claimed.get(key_id).is_some_and(|by| by != browser_id);
+        self.key(role, key_id).filter(|_| !others)
     }
     fn token_matches(&self, token: &str) -> bool {
         token == TOKEN
@@ -98,6 +104,7 @@ impl World {
     pub fn sized(config: Config, conns: usize, calls: usize) -> Self {
         let keys = Keys {
             keys: HashMap::from([(KEY_ID.to_owned(), KEY)]),
+            claimed: HashMap::new(),
             policy: r#"{"paused":false}"#.to_owned(),
         };
         let secrets = Secrets { seed: [1; 32], resume: [2; 32] };

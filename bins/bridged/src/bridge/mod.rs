@@ -17,8 +17,8 @@ use crate::background;
 use crate::client::{Client, Failure, Refusal, Role};
 use crate::config::{Given, Settings};
 use crate::places::Places;
-use crate::show;
 use crate::trouble::{Doing, FAILED, NO_BROWSER, NO_DAEMON, Outcome, TIMED_OUT, Trouble};
+use crate::{saving, show};
 
 /// How long a browser gets to connect to a daemon that has only just started.
 const BROWSER_WITHIN: Duration = Duration::from_secs(8);
@@ -158,7 +158,7 @@ fn perform(
         false => show::result(name, method.and_then(|m| m.cli.show.as_deref()), &result),
     };
     match &options.output {
-        Some(path) => std::fs::write(path, text + "\n").doing(format_args!("write {}", path.display())),
+        Some(path) => saving::save(path, (text + "\n").as_bytes()),
         None if std::io::stdout().is_terminal() => print(&(show::harmless(&text) + "\n")),
         None => print(&(text + "\n")),
     }

@@ -1,12 +1,12 @@
 //! A picture in a result: into a file or a pipe, never as base64 over a terminal.
 
-use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 
+use crate::saving;
 use crate::trouble::{Doing, Outcome, Trouble};
 
 /// Writes the data URL `data` where it belongs and says where that is.
@@ -15,7 +15,7 @@ pub(crate) fn deliver(result: &Value, data: &str, output: Option<&Path>, as_json
     let mut stdout = std::io::stdout().lock();
     let path = match output {
         Some(path) => {
-            std::fs::write(path, &bytes).doing(format_args!("write {}", path.display()))?;
+            saving::save(path, &bytes)?;
             path.to_owned()
         }
         None if stdout.is_terminal() => write_new(&bytes, extension(data))?,
@@ -50,13 +50,10 @@ pub(crate) fn decode(data: &str) -> Outcome<Vec<u8>> {
 fn write_new(bytes: &[u8], extension: &str) -> Outcome<PathBuf> {
     for number in 1..10_000 {
         let path = PathBuf::from(format!("screenshot-{number}.{extension}"));
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(mut file) => {
-                file.write_all(bytes).doing(format_args!("write {}", path.display()))?;
-                return Ok(path);
-            }
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e).doing(format_args!("write {}; name a file with -o", path.display())),
+        match saving::save_new(&path, bytes) {
+            Ok(true) => return Ok(path),
+            Ok(false) => {}
+            Err(e) => return Err(Trouble::failed(format!("{e}; name a file with -o"))),
         }
     }
     Err(Trouble::failed("there are too many screenshots here: name a file with -o"))

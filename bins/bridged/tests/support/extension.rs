@@ -90,13 +90,18 @@ pub fn install(home: &Home, daemon: &Daemon) -> Value {
 
 /// The proof as an extension does it, written from its description and not from the daemon's code.
 pub fn prove(port: u16, pairing: &Value) -> Result<(Peer, Value), Value> {
+    prove_as(port, pairing, "b-test")
+}
+
+/// The same for a browser of this id.
+pub fn prove_as(port: u16, pairing: &Value, browser_id: &str) -> Result<(Peer, Value), Value> {
     let key = Base64UrlUnpadded::decode_vec(pairing["key"].as_str().unwrap()).unwrap();
     let key_id = pairing["key_id"].as_str().unwrap();
     // A nonce that was seen before is refused, as it must be.
     static NONCES: AtomicU8 = AtomicU8::new(1);
     let ours = [NONCES.fetch_add(1, Ordering::Relaxed); 32];
     let hello = json!({
-        "type": "hello", "role": "extension", "name": "test", "protocol": 2, "browser_id": "b-test",
+        "type": "hello", "role": "extension", "name": "test", "protocol": 2, "browser_id": browser_id,
         "key_id": key_id, "nonce": Base64UrlUnpadded::encode_string(&ours), "version": "0.0.1"
     });
     let mut peer = Peer::open(port, Some(OURS), &hello).unwrap();
@@ -110,7 +115,7 @@ pub fn prove(port: u16, pairing: &Value) -> Result<(Peer, Value), Value> {
         b"bridged-proof-v2",
         b"extension",
         key_id.as_bytes(),
-        b"b-test",
+        browser_id.as_bytes(),
         &ours,
         &theirs,
         address.as_bytes(),
