@@ -16,6 +16,8 @@ interface Entry {
 
 const KEEP = 256;
 const KEEP_MS = 10 * 60_000;
+/** Beyond so many owners, those are looked for who did nothing for that long. */
+const OWNERS = 100;
 /** An outcome larger than this is not kept (storage.session holds 10 MB in all); its replay says that it may have been executed. */
 const KEEP_CHARS = 32_768;
 
@@ -54,7 +56,24 @@ export async function runOnce(owner: string, once: string, method: string, work:
   }
 }
 
-const keyOf = (owner: string) => `once:${owner}`;
+const PREFIX = 'once:';
+const keyOf = (owner: string) => PREFIX + owner;
+
+async function others(owner: string): Promise<string[]> {
+  const keys = Object.keys(await chrome.storage.session.get(null));
+  return keys.filter((key) => key.startsWith(PREFIX) && key !== keyOf(owner)).map((key) => key.slice(PREFIX.length));
+}
+
+async function forget(owners: string[]): Promise<void> {
+  for (const owner of owners) journals.delete(owner);
+  await chrome.storage.session.remove(owners.map(keyOf));
+}
+
+/** Each command line is an owner of its own: those whose last outcome is too old to be asked for are forgotten. */
+async function sweep(owner: string, oldest: number): Promise<void> {
+  const all = await chrome.storage.session.get<Record<string, Entry[]>>((await others(owner)).map(keyOf));
+  await forget(Object.entries(all).filter(([, entries]) => (entries.at(-1)?.at ?? 0) < oldest).map(([key]) => key.slice(PREFIX.length)));
+}
 
 function journal(owner: string): Promise<Entry[]> {
   let entries = journals.get(owner);
@@ -73,9 +92,9 @@ async function store(owner: string, entries: Entry[]): Promise<void> {
   try {
     await chrome.storage.session.set({ [keyOf(owner)]: entries });
   } catch {
-    // Full: what other owners did longest ago goes first.
-    await chrome.storage.session.remove([...journals.keys()].filter((o) => o !== owner).map(keyOf));
-    for (const other of [...journals.keys()]) if (other !== owner) journals.delete(other);
+    // Full: other owners' journals go, those of an earlier worker too.
+    await forget(await others(owner));
     await chrome.storage.session.set({ [keyOf(owner)]: entries });
   }
+  if (journals.size > OWNERS) await sweep(owner, oldest);
 }

@@ -149,3 +149,29 @@ test('a tab that is closed takes its record along; a page closed to extensions h
   const closed = (await b.ok('list_tabs')).tabs.find((t) => /^chrome:/.test(t.url));
   if (closed) assert.equal((await b.fails('network', { tab_id: closed.tab_id, action: 'start' })).code, 'RESTRICTED_PAGE');
 });
+
+test('after a restart of the worker the record goes on, and says that what came before is lost', async () => {
+  const recorded = await b.open('/');
+  await b.ok('network', { tab_id: recorded, action: 'start' });
+  await b.ok('console', { tab_id: recorded });
+  await b.page(recorded, 'fetch("/api/items?before").then((r) => r.text())');
+  await b.chromium.stopWorker();
+  // A tab that opens is an event, which starts the next worker at once.
+  await b.chromium.cdp.send('Target.createTarget', { url: `${b.cross}/second` });
+  await b.ready(60_000);
+  const first = await b.ok('network', { tab_id: recorded, action: 'get' });
+  assert.deepEqual([first.status, first.events], ['recording', []]);
+  assert.match(first.gap, /restarted/);
+  assert.match((await b.ok('console', { tab_id: recorded })).gap, /restarted/);
+  await b.page(recorded, 'fetch("/api/items?after").then((r) => r.text())');
+  const { events, gap } = await until(() => b.ok('network', { tab_id: recorded, action: 'get', filter: 'after' }), (r) => r.events.some((e) => e.duration_ms !== undefined));
+  assert.deepEqual([events.length, /restarted/.test(gap)], [1, true]);
+  await b.ok('network', { tab_id: recorded, action: 'clear' });
+  assert.equal((await b.ok('network', { tab_id: recorded, action: 'get' })).gap, undefined, 'after clear nothing is missing');
+  // What was stopped is not begun again.
+  await b.ok('network', { tab_id: recorded, action: 'stop' });
+  await b.chromium.stopWorker();
+  await b.chromium.cdp.send('Target.createTarget', { url: `${b.cross}/second` });
+  await b.ready(60_000);
+  assert.equal((await b.ok('network', { tab_id: recorded, action: 'get' })).status, 'off');
+});

@@ -31,6 +31,7 @@ before(async () => {
       '/chain': `<title>Chain</title><p id="p"></p><script>
         onload = async () => { for (let i = 1; i <= 4; i++) { await fetch('/api?' + i); await new Promise((r) => setTimeout(r, 200)); document.querySelector('#p').textContent = i; } }</script>`,
       '/stream': '<title>Stream</title><script>fetch("/events")</script>',
+      '/refs': `<button id="on" disabled>Soon on</button><button id="gone">Soon gone</button><button id="out">Soon out</button><button>Stays</button><button disabled>Covered</button>${later(900, "on.disabled = false; gone.hidden = true; out.remove()")}`,
       '/ready': later(400, 'window.state = null; document.title = "Ready"; document.body.dataset.n = "3"'),
     },
     routes: {
@@ -191,6 +192,30 @@ test('a time that is over says what was missing', async () => {
   assert.match(missing.error, /#nope.*nothing matches/);
   assert.match((await b.fails('wait_for', { tab_id: tab, ...css('#off'), timeout: 300 })).error, /display: none/);
   assert.match((await b.fails('wait_for', { tab_id: tab, ...css('#there'), state: 'hidden', timeout: 300 })).error, /still be seen/);
+});
+
+test('a ref: every state of that one element, also once it or its page is gone', async () => {
+  const on = async (path) => {
+    const tab = await b.open(path);
+    const { nodes } = await b.ok('snapshot', { tab_id: tab, mode: 'full', include_hidden: true });
+    const ref = (part) => nodes.find((n) => JSON.stringify(n).includes(part)).ref;
+    const call = (part, state, more) => b.call('wait_for', { tab_id: tab, target: { ref: part.startsWith('backend-') ? part : ref(part) }, state, ...more });
+    return { tab, ref, call };
+  };
+  const { tab, call } = await on('/refs');
+  for (const [name, state] of [['Soon on', 'enabled'], ['Soon gone', 'hidden'], ['Soon out', 'detached'], ['Soon gone', 'hidden'], ['Soon out', 'hidden'], ['Stays', 'visible'], ['Stays', 'attached']]) {
+    const answer = await call(name, state);
+    assert.ok(answer.success, `${name} ${state}: ${answer.error}`);
+  }
+  for (const [name, state, code] of [['Soon out', 'visible', 'STALE_REF'], ['Soon out', 'attached', 'STALE_REF'], ['Stays', 'detached', 'TIMEOUT'], ['Stays', 'hidden', 'TIMEOUT'], ['backend-9999', 'detached', 'STALE_REF'], ['backend-x', 'hidden', 'INVALID_PARAMS']]) {
+    assert.equal((await call(name, state, { timeout: 300 })).code, code, `${name} ${state}`);
+  }
+  // The page is left while one waits, and before another asks.
+  const waits = [call('Stays', 'detached'), call('Stays', 'visible', { timeout: 0 }), call('Covered', 'enabled')];
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/` });
+  assert.deepEqual((await Promise.all(waits)).map((a) => a.code ?? a.success), [true, true, 'STALE_REF']);
+  assert.equal((await call('Stays', 'hidden')).success, true);
+  assert.equal((await call('Stays', 'enabled')).code, 'STALE_REF');
 });
 
 test('what cannot be meant is refused at once', async () => {

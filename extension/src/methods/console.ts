@@ -7,9 +7,11 @@ import { resolveTab } from '../tabs/resolve';
 
 export const handler: Handler<ConsoleParams, ConsoleResult> = async ({ action = 'get', limit = 100, level, ...params }, call) => {
   const { id } = await resolveTab(params, call);
+  await messages.resume(id);
   const ended = messages.of(id)?.ended;
   const recording = await messages.start(id);
+  const gap = ended ?? recording.gap;
   if (action === 'clear') messages.clear(id);
   const found = lastOf(recording.entries, limit, atLeast(level));
-  return { messages: found, count: found.length, ...(recording.dropped ? { dropped: recording.dropped } : {}), ...(ended === undefined ? {} : { gap: ended }), tab_id: id };
+  return { messages: found, count: found.length, ...(recording.dropped ? { dropped: recording.dropped } : {}), ...(gap === undefined ? {} : { gap }), tab_id: id };
 };

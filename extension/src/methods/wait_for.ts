@@ -1,11 +1,15 @@
 // wait_for: waits until something has come true in a tab: an element, a text, an address, a load, a script's word.
 import type { Call, Handler } from '../call';
 import { remaining } from '../call';
-import { BridgeError } from '../errors';
+import { BridgeError, PageLeft } from '../errors';
 import type { WaitForParams, WaitForResult } from '../generated/methods';
 import type { Target } from '../page/locate/target';
+import type { ElementState, Standing } from '../page/wait-for';
 import { judge } from '../policy/policy';
-import { findDocument } from '../tabs/document';
+import { findDocument, type Doc } from '../tabs/document';
+import { ticking } from '../tabs/element';
+import { callPage } from '../tabs/page';
+import { documentOf, staleRef } from '../tabs/refs';
 import { resolveTab } from '../tabs/resolve';
 import { watchTraffic } from '../tabs/traffic';
 import { bounded, period, Settling, waited, waitInPages, type Period } from '../tabs/waiting';
@@ -23,7 +27,8 @@ export const handler: Handler<WaitForParams, WaitForResult> = async (params, cal
   if (params.target) {
     const { state = 'visible' } = params;
     const target = pageTarget(params.target);
-    await waitInPages(call, id, { target, state }, time, `${target.by} ${JSON.stringify(target.name ?? target.value.slice(0, 120))} ${state}`);
+    if (target.by === 'ref') await waitForRef(call, id, target, state, time);
+    else await waitInPages(call, id, { target, state }, time, `${target.by} ${JSON.stringify(target.name ?? target.value.slice(0, 120))} ${state}`);
   } else if (params.text !== undefined) await waitInPages(call, id, { text: params.text }, time, `the text ${JSON.stringify(params.text.slice(0, 120))}`);
   else if (params.url !== undefined) await waitForAddress(call, id, params.url, time);
   else if (params.script !== undefined) await waitForScript(call, id, params.script, time);
@@ -33,9 +38,31 @@ export const handler: Handler<WaitForParams, WaitForResult> = async (params, cal
 };
 
 function pageTarget({ by = 'css', value = '', index = 0, name }: NonNullable<WaitForParams['target']>): Target {
-  if (by === 'ref') throw new BridgeError('INVALID_PARAMS', 'invalid params: a ref means one element that is there; wait_for takes targets that can be looked for');
   if (!value) throw new BridgeError('INVALID_PARAMS', 'invalid params: target.value is missing');
   return { by, value, index, ...(name === undefined ? {} : { name }) };
+}
+
+/** One element in its own document: with the document it is gone for good. */
+async function waitForRef(call: Call, tabId: number, target: Target, state: ElementState, time: Period): Promise<void> {
+  const gone = state === 'hidden' || state === 'detached';
+  const ended = (e: unknown) => {
+    // What no snapshot gave cannot have gone.
+    if (gone && e instanceof BridgeError && e.code === 'STALE_REF' && / is gone;/.test(e.message)) return;
+    throw e;
+  };
+  let doc: Doc;
+  try { doc = await documentOf(call, tabId, target.value); } catch (e) { return ended(e); }
+  let known: Standing | undefined;
+  try {
+    do {
+      known = await ticking(doc, () => callPage<Standing>(call, tabId, 'standing', { condition: { target, state }, ...time, known }, { documentId: doc.documentId }));
+      if (known.holds) return;
+    } while (Date.now() < time.until);
+  } catch (e) {
+    const left = e instanceof PageLeft || (e instanceof BridgeError && e.code === 'CANCELLED' && !call.signal.aborted);
+    return ended(left ? staleRef(target.value, 'the page it was on is gone') : e);
+  }
+  throw waited(`ref ${target.value} ${state} did not come${known.reason ? `: ${known.reason}` : ''}`, time);
 }
 
 /** The whole address, with query and fragment, holds the text; with a `*` in it, it is a pattern for the whole address. */

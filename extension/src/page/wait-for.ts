@@ -2,11 +2,16 @@
 import { Attempt, stateOf } from './actionable';
 import type { PageContext } from './context';
 import { isVisible, shadowRoots } from './dom';
+import { PageError } from './error';
 import { find, findIn } from './locate/find';
 import type { Target } from './locate/target';
+import { elementOf } from './snapshot/refs';
 import { change, hasSettled, observeStillness, watching } from './wait';
 
 export type ElementState = 'visible' | 'hidden' | 'attached' | 'detached' | 'enabled';
+/** How a stale ref's error says that its element has left the page. */
+const GONE = 'the element is gone';
+
 export type Condition = { target: Target; state: ElementState } | { text: string };
 
 export interface Standing {
@@ -49,23 +54,38 @@ function look(condition: Condition, settled: boolean): Standing {
     return { found: holds, holds, settled };
   }
   const { target, state } = condition;
+  if (target.by === 'ref') return lookAt(target.value, state);
   const gone = state === 'hidden' || state === 'detached';
   // What shall be gone is gone only if it is nowhere.
   const { elements } = find(target, settled || gone);
   const el = elements[target.index];
   if (!el) return { found: false, holds: gone, settled };
+  // Without an index, nothing that matches may be seen any more.
+  const hidden = target.index ? !isVisible(el) : !elements.some(isVisible);
+  return { found: true, settled, ...standingOf(el, state, hidden) };
+}
+
+/** The one element that a ref means: where it has left the page, it is hidden and detached; another in its place is not it. */
+function lookAt(ref: string, state: ElementState): Standing {
+  try {
+    const el = elementOf(ref);
+    return { found: true, settled: true, ...standingOf(el, state, !isVisible(el)) };
+  } catch (e) {
+    const left = e instanceof PageError && e.code === 'STALE_REF' && e.message.includes(GONE);
+    if (left && (state === 'hidden' || state === 'detached')) return { found: true, holds: true, settled: true };
+    throw e;
+  }
+}
+
+function standingOf(el: Element, state: ElementState, hidden: boolean): Pick<Standing, 'holds' | 'reason'> {
   switch (state) {
-    case 'attached': return { found: true, holds: true, settled };
-    case 'detached': return { found: true, holds: false, settled, reason: 'it is still in the page' };
-    // Without an index, nothing that matches may be seen any more.
-    case 'hidden': {
-      const holds = target.index ? !isVisible(el) : !elements.some(isVisible);
-      return { found: true, holds, settled, ...(holds ? {} : { reason: 'it can still be seen' }) };
-    }
+    case 'attached': return { holds: true };
+    case 'detached': return { holds: false, reason: 'it is still in the page' };
+    case 'hidden': return hidden ? { holds: true } : { holds: false, reason: 'it can still be seen' };
     case 'visible':
     case 'enabled': {
       const is = stateOf(el, { enabled: state === 'enabled' }, new Attempt());
-      return { found: true, holds: is.is === 'ready', settled, ...(is.is === 'ready' ? {} : { reason: is.reason }) };
+      return is.is === 'ready' ? { holds: true } : { holds: false, reason: is.reason };
     }
   }
 }

@@ -2,6 +2,9 @@
 // is held from start to stop; one listener a recording, which goes with it.
 import { onDebuggerEvent, withDebugger, type Send } from '../debugger/attach';
 
+/** What there was is in the worker's memory alone: writing each entry down would cost every page that is recorded. */
+const RESTARTED = 'the browser restarted the extension\'s worker: what was recorded before this call is lost, from here on it is recorded again';
+
 /** So many entries a tab are kept; the oldest go first. */
 export const RING = 500;
 
@@ -14,6 +17,8 @@ export interface Recording<E> {
   /** Where it stands; `ended` says why, if it was not stopped by a client. */
   status: 'recording' | 'stopped';
   ended?: string;
+  /** What is missing before it. */
+  gap?: string;
   /** To the tab's debugger, while it records; `session` names a frame of another process or a worker. */
   send<T = unknown>(method: string, params?: object, session?: string): Promise<T>;
 }
@@ -33,7 +38,40 @@ export class Recorder<E> {
   private readonly tabs = new Map<number, Live<E>>();
   private readonly starting = new Map<number, Promise<Live<E>>>();
 
+  /** Which tabs are being recorded, kept for the worker that may come after this one. */
+  private remembered: Promise<Set<number>> | undefined;
+  private saving: Promise<void> | undefined;
+
   constructor(private readonly kind: Kind<E>) {}
+
+  /** Goes on where an earlier worker recorded, and says what is missing; nothing if none did. */
+  async resume(tabId: number): Promise<Recording<E> | undefined> {
+    if (this.tabs.has(tabId) || this.starting.has(tabId) || !(await this.recall()).has(tabId)) return undefined;
+    const recording = await this.start(tabId);
+    recording.gap ??= RESTARTED;
+    return recording;
+  }
+
+  /** An earlier worker's recording is not gone on with. */
+  async drop(tabId: number): Promise<void> {
+    if (!this.tabs.has(tabId)) await this.remember(tabId, false);
+  }
+
+  private recall(): Promise<Set<number>> {
+    const key = `recorded:${this.kind.name}`;
+    return (this.remembered ??= chrome.storage.session.get<Record<string, number[]>>(key).then((all) => new Set(all[key] ?? [])));
+  }
+
+  /** Changes that come while one is written down are gathered into the next. */
+  private async remember(tabId: number, on: boolean): Promise<void> {
+    const tabs = await this.recall();
+    if (tabs.has(tabId) === on) return;
+    if (on) tabs.add(tabId); else tabs.delete(tabId);
+    await (this.saving ??= Promise.resolve().then(() => {
+      this.saving = undefined;
+      return chrome.storage.session.set({ [`recorded:${this.kind.name}`]: [...tabs] });
+    }).catch(() => {}));
+  }
 
   /** The tab's recording, running or stopped. */
   of(tabId: number): Recording<E> | undefined {
@@ -68,6 +106,7 @@ export class Recorder<E> {
     if (!live) return;
     live.entries.length = 0;
     live.dropped = 0;
+    delete live.gap;
     if (live.status === 'stopped') this.tabs.delete(tabId);
   }
 
@@ -75,6 +114,7 @@ export class Recorder<E> {
   forget(tabId: number): void {
     this.stop(tabId, 'the tab was closed');
     this.tabs.delete(tabId);
+    void this.remember(tabId, false);
   }
 
   private keep(tabId: number, live: Live<E>): void {
@@ -83,6 +123,7 @@ export class Recorder<E> {
   }
 
   private begin(tabId: number): Promise<Live<E>> {
+    const remember = (on: boolean) => this.remember(tabId, on);
     return new Promise((resolve, reject) => {
       let release!: () => void;
       const stopped = new Promise<void>((r) => { release = r; });
@@ -95,6 +136,7 @@ export class Recorder<E> {
             live.status = 'stopped';
             if (why !== undefined) live.ended = why;
             clearTimeout(live.idle);
+            void remember(false);
             release();
           },
         };
@@ -112,6 +154,7 @@ export class Recorder<E> {
           await send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: true }).catch(() => {});
           this.tabs.set(tabId, live);
           this.keep(tabId, live);
+          await remember(true);
           resolve(live);
           await stopped;
         } finally {
