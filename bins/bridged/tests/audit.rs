@@ -58,7 +58,8 @@ fn of<'a>(lines: &'a [Value], method: &str) -> Vec<&'a Value> {
 fn each_write_is_a_line_and_a_flood_of_reads_is_not() {
     let home = Home::new();
     let (daemon, web) = home.serve_web();
-    let _browser = Recorder::new(&daemon, browser);
+    let named = json!({"type": "hello", "role": "extension", "name": "fake", "browser_id": "b-one"});
+    let _browser = Recorder::of(&daemon, &named, browser);
     let hello = json!({"type": "hello", "role": "client", "name": "\"},{\"x\":\"\u{1b}[2J\u{202e}\n", "client_id": "scout"});
     let mut peer = Peer::open(daemon.port, None, &hello).unwrap();
     for _ in 0..3 {
@@ -117,7 +118,7 @@ fn each_write_is_a_line_and_a_flood_of_reads_is_not() {
         first["ms"].is_u64() && first["bytes"].as_u64().unwrap() > 40 && first["mono_ms"].is_u64(),
         "{first}"
     );
-    assert!(first["conn"].is_string() && first["browser_id"].is_string(), "{first}");
+    assert!(first["conn"].is_string() && first["browser_id"] == "b-one", "{first}");
     assert!(first["label"].as_str().unwrap().starts_with("\"},{\"x\":\""), "{first}");
     let failed = done.iter().find(|line| line["outcome"] == "error").unwrap();
     assert_eq!(failed["code"], "ELEMENT_NOT_FOUND");
