@@ -29,6 +29,8 @@ const pages = {
   // Every field is saved in a timer; the third one is taken back with it, the country changes the town.
   '/form': `${[0, 1, 2, 3, 4, 5, 6, 7].map((i) => `<input id="f${i}">`).join('')}<select id="country"><option>–</option><option>Norway</option></select><input id="town"><input id="box" type="checkbox"><script>
     document.addEventListener('input', (e) => setTimeout(() => { e.target.dataset.saved = e.target.value; if (e.target.id === 'f2' && f2.value === 'refused') f2.value = ''; }, 250)); country.addEventListener('change', () => { town.value = 'Oslo'; });</script>`,
+  '/typed': `<input id="digits"><input id="max" maxlength="4"><input id="phone" type="tel"><input id="on" type="date"><script>digits.addEventListener('input', () => { digits.value = digits.value.replace(/\\D/g, ''); });
+    phone.addEventListener('input', () => { const d = phone.value.replace(/\\D/g, ''); phone.value = d.length > 3 ? '(' + d.slice(0, 3) + ') ' + d.slice(3) : d; });</script>`,
   '/other': '<p>Other</p>',
 };
 
@@ -135,4 +137,12 @@ test('the fields of a form share the wait; one that is taken back, or that a lat
   assert.match(refused.error, /fields\[2\]: .*"refused" was put in, .* now has ""/);
   const changed = await b.fails('fill_form', { tab_id: tab, fields: [{ selector: '#town', value: 'Bergen' }, { selector: '#country', option: '–' }, { selector: '#country', option: 'Norway' }] });
   assert.match(changed.error, /fields\[0\]: .*"Bergen" was put in, .* now has "Oslo"/);
+});
+
+test('typed keys of which the page keeps only some are an error with both; a mask around them is not', async () => {
+  tab = await b.open('/typed');
+  await takenBack('type_text', '#digits', { text: 'a1b2' }, '"a1b2"', '"12"');
+  await takenBack('type_text', '#max', { text: '123456' }, '"123456"', '"1234"');
+  assert.equal((await act('type_text', '#phone', { text: '5551234' })).result?.value, '(555) 1234');
+  assert.equal((await act('type_text', '#on', { text: '03092027' })).result?.value, '2027-03-09');
 });

@@ -52,9 +52,12 @@ export async function focusOf(call: Call, tabId: number): Promise<Focus> {
 /** How long an editor may take to show what was typed. */
 const SHOWN_MS = 600;
 
+/** Fields that hold the very characters that are typed; a date field orders them, an editor may make a list of "1. ". */
+const PLAIN = /^(?:text|search|email|url|tel|password|number)$/;
+
 /**
- * What the field holds afterwards. Throws if nothing of the text got there; what the page made of it (formatted, cut, completed) is
- * told as it is. Undefined where there is no field, or the focus has gone on.
+ * What the field holds afterwards. Throws if the text did not get there, or in a plain field if a letter or digit of it did not; its form
+ * (a mask's brackets, capitals) and what is completed is told as it is. Undefined where there is no field, or the focus has gone on.
  */
 export async function readBack(call: Call, tabId: number, before: Focus, text: string): Promise<string | undefined> {
   if (before.value === undefined) return undefined;
@@ -69,13 +72,21 @@ export async function readBack(call: Call, tabId: number, before: Focus, text: s
     }
     if (now.id !== before.id || now.doc.documentId !== before.doc.documentId || now.value === undefined) return undefined;
     const holds = squashed(now.value).includes(squashed(text));
-    if (holds || (now.value !== before.value && Date.now() >= until)) return now.secret ? '•'.repeat(now.value.length) : now.value;
+    const told = now.secret ? '•'.repeat(now.value.length) : now.value;
+    if (holds) return told;
     if (Date.now() >= until) {
-      if (squashed(text) === '') return now.value;
+      if (squashed(text) === '') return told;
+      if (now.value !== before.value) {
+        const plain = now.element.tag === 'textarea' || (now.element.tag === 'input' && PLAIN.test(now.element.type ?? ''));
+        if (!plain || core(now.value).includes(core(text))) return told;
+        const [typed, has] = now.secret ? [`a secret of ${text.length} characters`, `one of ${now.value.length}`] : [text, now.value].map((s) => JSON.stringify(s.length > 100 ? `${s.slice(0, 99)}…` : s));
+        throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `the page did not keep what was typed: ${typed} was typed, ${now.outline} now has ${has}`, { maybe_executed: true });
+      }
       throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `the keys were sent, but ${now.outline} holds what it held before`, { maybe_executed: true });
     }
     await new Promise((r) => setTimeout(r, 40));
   }
 }
 
+const core = (s: string) => s.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 const squashed = (s: string) => s.replace(/[\s\u00a0\u200b\ufeff]+/g, '');
