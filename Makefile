@@ -25,9 +25,11 @@ extension: ## The unpacked extension in extension/dist
 docs: ## Writes docs/methods from the catalogue
 	@cargo run -q -p bridge-catalogue --example docs
 
-bench: ## Instruction counts of the core beside the recorded baseline (needs valgrind)
-	@.ci/need valgrind
+bench: ## The daemon beside a bare relay, judged by ratio, and the core's instruction counts (needs valgrind)
+	@.ci/need cc valgrind
 	@core/benches/compare.sh --limit 3
+	@cargo build --release --locked --quiet -p bridged -p bridge-bench
+	@target/release/bridge-bench target/release/bridged
 
 fuzz: ## Ten minutes of each fuzz target
 	@.ci/need fuzz

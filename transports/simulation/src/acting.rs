@@ -126,7 +126,7 @@ impl Peer {
                 let place = time.chance.index(64);
                 wires[place].clone_from(&asked.wire);
             }
-            let pad = time.chance.pick(&[0, 0, 10, 200, 1_500, 6_000]);
+            let pad = time.chance.pick(&[0, 0, 10, 200, 1_500, 6_000, 20_000]);
             self.answer(&asked, pad);
         }
     }

@@ -38,6 +38,8 @@ impl Episode {
         let options = &self.options;
         assert_eq!(census.queued, census.waiting, "the sum of all queues: {census:?}");
         assert!(census.listed == 0 && !census.ready, "work is left lying: {census:?}");
+        let why = census.congested + census.turns;
+        assert!(census.paused == 0 || why > 0, "somebody is not read, and for no reason: {census:?}");
         let longest = options.client_queue.max(options.extension_queue);
         assert!(census.longest_behind <= longest, "a queue is too long: {census:?}");
         // What is being written when a queue is cut off stays.

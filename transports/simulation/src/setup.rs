@@ -30,9 +30,9 @@ pub(crate) fn config(chance: &Chance) -> Config {
 /// The driver's limits. The clients' queue holds what an honest client on a slow link may be owed at once.
 pub(crate) fn options(chance: &Chance) -> Options {
     Options {
-        client_queue: 3 << 20,
+        client_queue: chance.pick(&[320 << 10, 3 << 20]),
         extension_queue: chance.pick(&[64 << 10, 4 << 20]),
-        all_queues: chance.pick(&[4 << 20, 64 << 20]),
+        all_queues: chance.pick(&[640 << 10, 64 << 20]),
         slow_mark: chance.pick(&[8 << 10, 1 << 20]),
         fast_mark: chance.pick(&[1 << 10, 8 << 10]),
         read_bytes: chance.pick(&[1 << 10, 128 << 10]),

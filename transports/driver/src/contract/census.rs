@@ -1,6 +1,7 @@
 //! How much of everything a driver holds at a moment.
 
 use crate::{Clock, Driver, Host};
+use bridge_core::Congestion;
 
 /// Counts of a driver's belongings: bounded at any time, and all zero when the last connection has gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Census {
     pub ready: bool,
     /// Connections that stand in a list of work to do: to be written to, or whose turn has come.
     pub listed: usize,
+    /// Connections whose queue counts as long.
+    pub congested: usize,
     /// Connections that are not read until something else is done.
     pub paused: usize,
 }
@@ -47,6 +50,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
         };
         for link in all.links.iter().flatten() {
             census.links += 1;
+            census.congested += usize::from(link.congestion.get() != Congestion::Clear);
             census.waiting += link.waiting();
             census.longest_behind = census.longest_behind.max(link.behind());
             census.turns += link.turns.len();

@@ -1,0 +1,72 @@
+//! A server under test as a process of its own, and what the kernel says about it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Error, Result};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Ended when dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) port: u16,
+    /// From its start until it took a connection.
+    pub(crate) start: Duration,
+}
+
+impl Server {
+    /// The relay, which is this program by another argument.
+    pub(crate) fn floor() -> Result<Self> {
+        Self::start(Command::new(std::env::current_exe()?).arg("--floor"))
+    }
+
+    /// The daemon, with a home of its own.
+    pub(crate) fn hub(program: &Path, home: &Path) -> Result<Self> {
+        let run = home.join("run");
+        fs::create_dir_all(&run)?;
+        fs::set_permissions(&run, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+        let mut command = Command::new(program);
+        command.args(["serve", "--port", "0", "--http-port", "off", "--log", "warn"]);
+        command.env("XDG_STATE_HOME", home).env("XDG_CONFIG_HOME", home).env("XDG_RUNTIME_DIR", run);
+        Self::start(&mut command)
+    }
+
+    fn start(command: &mut Command) -> Result<Self> {
+        let begin = Instant::now();
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            BufReader::new(stdout).read_line(&mut line)?;
+        }
+        let port = line.split(':').next_back().and_then(|port| port.trim().parse().ok());
+        let mut server = Self { child, port: port.unwrap_or(0), start: Duration::ZERO };
+        if port.is_none() {
+            return Err(Error::other(format!("no port in {line:?}")));
+        }
+        TcpStream::connect(("127.0.0.1", server.port))?;
+        server.start = begin.elapsed();
+        Ok(server)
+    }
+
+    /// Time it has spent on a core.
+    pub(crate) fn cpu(&self) -> Duration {
+        let path = format!("/proc/{}/schedstat", self.child.id());
+        let text = fs::read_to_string(path).unwrap_or_default();
+        Duration::from_nanos(text.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
+    }
+
+    /// Its memory, in MB.
+    pub(crate) fn rss(&self) -> f64 {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        line.and_then(|line| line.trim().split(' ').next()?.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
