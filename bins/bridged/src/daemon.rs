@@ -313,10 +313,10 @@ impl Daemon {
                 version: b.version.to_owned(),
                 stale: protocol >= 2 && b.methods > 0 && b.fingerprint != self.fingerprint,
             });
-            let info = hub.connection(conn);
-            if let Some(info) = &info {
-                self.audit.joined(info, browser.as_ref().map(|browser| browser.browser_id.as_str()));
+            if let Some(browser) = &browser {
+                self.audit.browser_joined(conn, &browser.browser_id);
             }
+            let info = hub.connection(conn);
             let legacy = info.is_some_and(|c| c.protocol < 2 && c.door == Door::WebSocket);
             (browser, legacy)
         });
@@ -375,6 +375,10 @@ impl Host for Daemon {
     type Keys = Ring;
 
     fn judge(&self, request: &Request<'_>) -> Judgement {
+        let conn = request.conn();
+        if let Some(driver) = self.driver.get().filter(|_| !self.audit.knows(conn)) {
+            driver.look(|hub| hub.connection(conn).iter().for_each(|info| self.audit.introduce(info)));
+        }
         let judgement = self.decide(request);
         self.audit.judged(request, &judgement);
         judgement

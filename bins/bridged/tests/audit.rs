@@ -204,6 +204,11 @@ fn a_disk_that_is_full_stops_nothing_unless_the_user_wants_it_to() {
     assert_eq!(daemon.client().call("click", click.clone())["success"], true);
     within("it to be noticed", || status()["audit_degraded"] == true);
     assert!(home.bridged(["status"]).ok().contains("the audit has gaps"));
+    let doctor = home.bridged(["doctor"]).out;
+    assert!(doctor.contains("audit") && doctor.contains("lines are missing"), "{doctor}");
+    let mut wrong = home.program("bridged");
+    wrong.args(["serve", "--port", "0"]).env("BRIDGED_AUDIT_REQUIRED", "perhaps");
+    support::Done::of(&mut wrong).fails(2, &["BRIDGED_AUDIT_REQUIRED", "true or false"]);
     assert_eq!(daemon.client().call("click", click.clone())["success"], true);
     drop(daemon);
 

@@ -214,6 +214,11 @@ impl<H: Host, C: Clock> Driver<H, C> {
         value
     }
 
+    /// Looks at the hub, and changes nothing.
+    pub fn look<R>(&self, at: impl FnOnce(&HubOf<H>) -> R) -> R {
+        at(&self.0.hub.borrow())
+    }
+
     /// Writes one message of the host's own to a connection; `false` if it is gone.
     pub fn push(&self, conn: ConnId, message: &[u8]) -> bool {
         let Some(link) = self.0.link(conn) else { return false };

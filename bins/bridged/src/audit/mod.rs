@@ -45,7 +45,8 @@ pub(crate) struct Audit {
     /// Whether nothing may be changed that cannot be written down.
     required: Cell<bool>,
     began: Instant,
-    peers: RefCell<Vec<Option<Peer>>>,
+    /// Those who asked for something, by the hub's slots.
+    peers: RefCell<Vec<Option<Box<Peer>>>>,
     /// What is refused before it is anybody's.
     knocks: RefCell<Seen>,
     /// The request that was judged last, until it is known what becomes of it.
@@ -66,6 +67,8 @@ struct Call {
 /// A connection.
 struct Peer {
     conn: ConnId,
+    /// Whether it is known who that is.
+    introduced: bool,
     label: String,
     auth: &'static str,
     who: Who,
@@ -114,17 +117,28 @@ impl Audit {
         self.with_peer(conn, |peer| peer.who.pid = pid);
     }
 
-    /// A hello was accepted.
-    pub(crate) fn joined(&self, info: &ConnInfo<'_>, browser: Option<&str>) {
+    /// Whether it is known who that is.
+    pub(crate) fn knows(&self, conn: ConnId) -> bool {
+        let peers = self.peers.borrow();
+        let peer = peers.get(usize::from(conn.slot())).and_then(Option::as_ref);
+        peer.is_some_and(|peer| peer.conn == conn && peer.introduced)
+    }
+
+    /// Who that is; told at the first request, so that those who only stay cost nothing.
+    pub(crate) fn introduce(&self, info: &ConnInfo<'_>) {
         self.with_peer(info.conn, |peer| {
+            peer.introduced = true;
             peer.label = info.name.to_owned();
             peer.auth = auth(info);
             // What the kernel has not vouched for is not told.
             peer.who.uid = (info.trust != Trust::Unknown && !info.door.in_process()).then(our_uid);
         });
-        // One of the base protocol may have no id of its own.
-        if let Some(browser) = browser.filter(|id| !id.is_empty()) {
-            self.browsers.borrow_mut().push((info.conn, browser.to_owned()));
+    }
+
+    /// A browser is here. One of the base protocol may have no id of its own.
+    pub(crate) fn browser_joined(&self, conn: ConnId, id: &str) {
+        if !id.is_empty() {
+            self.browsers.borrow_mut().push((conn, id.to_owned()));
         }
     }
 
@@ -156,8 +170,10 @@ impl Audit {
         if peers.len() <= place {
             peers.resize_with(place + 1, || None);
         }
-        let fresh =
-            || Peer { conn, label: String::new(), auth: "", who: Who::default(), seen: Seen::default() };
+        let fresh = || {
+            let (label, who, seen) = Default::default();
+            Box::new(Peer { conn, introduced: false, label, auth: "", who, seen })
+        };
         match &mut peers[place] {
             Some(peer) if peer.conn == conn => work(peer),
             stale => work(stale.insert(fresh())),

@@ -236,6 +236,12 @@ pub(super) fn pause(patient: &Patient) -> Option<Finding> {
     })
 }
 
+pub(super) fn audit(patient: &Patient) -> Option<Finding> {
+    let why = patient.audit["degraded"].as_str()?;
+    let todo = "make room, or mend that file; it is tried again by itself";
+    Some(Finding::warn("audit", format!("lines are missing: {why}"), todo))
+}
+
 /// The answer's first few hundred bytes.
 fn get(address: &str, path: &str) -> Outcome<String> {
     let to: SocketAddr = address.parse().doing(format_args!("read the address {address}"))?;

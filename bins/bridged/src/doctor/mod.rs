@@ -176,6 +176,7 @@ fn examine(places: &Places, security: bool) -> Vec<Finding> {
     findings.push(daemon::port(&patient));
     findings.push(daemon::http(&patient));
     findings.extend(daemon::pause(&patient));
+    findings.extend(daemon::audit(&patient));
     findings.extend(browser::files(&patient));
     findings.extend(browser::connected(&patient));
     findings.extend(browser::strangers(&patient));
