@@ -18,6 +18,8 @@ const pages = {
     window.draw = () => { rows.forEach(([id, name, n], i) => { const tr = t.children[i] ?? t.appendChild(document.createElement('tr')); if (!tr.firstChild) tr.innerHTML = '<td></td><td></td><td><button>Buy</button></td>';
       tr.dataset.id = id; tr.children[0].textContent = name; tr.children[1].textContent = n; tr.querySelector('button').dataset.hit = id; }); };
     draw();</script>`,
+  '/mail': `<!doctype html><title>Mail</title>${HITS}<nav><button>Compose</button></nav><main><h1>Inbox</h1><section><h2 id="s">Lunch (2)</h2><p id="t">text</p><button id="del">Delete</button></section><p><button id="all">Archive all</button></p></main>
+    <script>window.show = (name) => { s.textContent = name; del.dataset.hit = name; }; show('Lunch (2)'); window.route = (path, title) => { history.pushState(null, '', path); document.querySelector('h1').textContent = title; all.dataset.hit = title; }; all.dataset.hit = 'Inbox';</script>`,
   '/single': `<!doctype html><title>Single</title>${HITS}<div><p>Text</p><div><button id="follow">Follow</button></div></div><div><button>Play</button><button>Stop</button><button>Mute</button></div>`,
   '/recycle': `<!doctype html><title>Recycle</title>${HITS}<div id="v"></div><script>window.at = (n) => { for (let i = 0; i < 6; i++) { const row = v.children[i] ?? v.appendChild(document.createElement('div')); if (!row.firstChild) row.innerHTML = '<b></b><button>Open</button>'; row.firstChild.textContent = 'Row ' + (n + i); row.lastChild.dataset.hit = n + i; } }; at(0);</script>`,
   '/shadow': `<!doctype html><title>Shadow</title>${HITS}<x-open></x-open><x-closed></x-closed><script>
@@ -214,6 +216,55 @@ test('child frames, of this site and of another: their refs carry the frame, and
   for (const button of buttons) await stale(tab, button.ref);
 });
 
+test('a pane that comes to show another thing: what belonged to the first one is stale, although its nodes stayed', async () => {
+  const tab = await b.open('/mail');
+  const [del, all, compose] = [await refOf(tab, 'Delete'), await refOf(tab, 'Archive all'), await refOf(tab, 'Compose')];
+  await b.inPage('/mail', 'show("Lunch (3)")');
+  await b.ok('click', { tab_id: tab, target: { ref: del } });
+  await b.inPage('/mail', 'show("Invoice 2041")');
+  await stale(tab, del);
+  await stale(tab, del, 'click', { trusted: true });
+  await b.ok('click', { tab_id: tab, target: { ref: await refOf(tab, 'Delete') } });
+  // An address alone says little; with another heading it is another page. What stands around both goes on.
+  await b.inPage('/mail', 'route("/mail?page=2", "Inbox")');
+  await b.ok('click', { tab_id: tab, target: { ref: all } });
+  await b.inPage('/mail', 'route("/mail/spam", "Spam")');
+  await stale(tab, all);
+  await b.ok('click', { tab_id: tab, target: { ref: compose } });
+  assert.deepEqual(await b.inPage('/mail', 'hits'), ['Lunch (3)', 'Invoice 2041', 'Inbox', 'Compose']);
+});
+
+test('a ref of another tab is stale here, also where both show the same page, and in their frames', async () => {
+  for (const path of ['/', '/frames']) {
+    const [one, two] = [await b.open(`${path}?one`), await b.open(`${path}?two`)];
+    const of = async (tab) => (await snapshot(tab)).nodes.filter((n) => n.role === 'button');
+    let [a, z] = [await of(one), await of(two)];
+    if (path === '/frames') for (let i = 0; i < 100 && (a.length < 2 || z.length < 2); i++) [a, z] = [await of(one), await of(two)];
+    assert.equal(a.length, z.length);
+    assert.ok(a.length >= 2);
+    const all = [...a, ...z].map((n) => n.ref);
+    assert.equal(new Set(all).size, all.length);
+    for (const { ref } of a.slice(0, 3)) await stale(two, ref);
+    for (const { ref } of z.slice(0, 3)) await stale(one, ref);
+    await b.ok('click', { tab_id: one, target: { ref: a[0].ref } });
+    await b.ok('click', { tab_id: two, target: { ref: z[1].ref } });
+  }
+});
+
+test('a page that comes back from the back/forward cache keeps its refs; a new copy of it has none', async () => {
+  const tab = await b.open('/single?cache');
+  const ref = await refOf(tab, 'Follow');
+  await b.inPage('/single?cache', 'void addEventListener("pageshow", (e) => { window.kept = e.persisted; })');
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/list` });
+  await stale(tab, ref);
+  await b.ok('go_back', { tab_id: tab });
+  const kept = await b.inPage('/single?cache', 'window.kept === true');
+  if (kept) {
+    await b.ok('click', { tab_id: tab, target: { ref } });
+    assert.deepEqual(await b.inPage('/single?cache', 'hits'), ['Follow']);
+  } else await stale(tab, ref);
+});
+
 test('refs outlive a restart of the worker', async () => {
   const tab = await b.open('/?worker');
   const ref = await refOf(tab, 'Beta');
@@ -221,4 +272,9 @@ test('refs outlive a restart of the worker', async () => {
   await b.ready(60_000);
   await b.ok('click', { tab_id: tab, target: { ref } });
   assert.deepEqual(await b.inPage('/?worker', 'hits'), ['Beta']);
+  // And no number is given anew afterwards.
+  const other = await b.open('/?afterwards');
+  const [before, after] = [await snapshot(tab), await snapshot(other)].map((s) => s.nodes.map((n) => n.ref));
+  assert.ok(before.includes(ref) && !after.some((r) => before.includes(r)));
+  await stale(other, ref);
 });

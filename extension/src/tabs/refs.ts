@@ -1,49 +1,64 @@
-// Refs across a tab: which document a ref belongs to. `backend-<n>` is an element of the top document, `backend-<n>@f<k>` one of a
-// child frame's. In the top frame no number is given twice in a tab's life, and every child document has a name of its own, so that a
-// ref of a page that is gone can never mean an element of the one that came after it.
+// Refs across the browser: which document a ref belongs to. `backend-<n>` is an element of a top document, `backend-<n>@f<k>` one of a
+// child frame's. No number of a top document is given twice, in whatever tab, and every child document has a name of its own: so a ref
+// of a page that is gone, or of another tab, can never mean an element of the page that it is used on.
 import type { Call } from '../call';
 import { BridgeError } from '../errors';
 import { findDocument, framesOf, type Doc } from './document';
 
 interface TabRefs {
-  /** The next free number of the top frame. */
-  next: number;
-  /** From which number on which document of the top frame; the last one holds now. */
-  runs: { from: number; documentId: string }[];
+  /** Which numbers are of which top document; `end` is the first that is not. */
+  runs: { from: number; end: number; documentId: string }[];
   frames: { k: number; documentId: string }[];
-  nextFrame: number;
 }
 
-const RUNS_MOST = 30;
+/** The next numbers that nobody has. */
+interface Free { number: number; frame: number }
+
+const RUNS_MOST = 300;
 const FRAMES_MOST = 300;
 const known = new Map<number, Promise<TabRefs>>();
 const keyOf = (tabId: number) => `refs:${tabId}`;
+const FREE = 'refs';
+let free: Promise<Free> | undefined;
+
+function freeOnes(): Promise<Free> {
+  free ??= chrome.storage.session.get(FREE).then((stored) => (stored[FREE] as Free | undefined) ?? { number: 1, frame: 1 });
+  return free;
+}
 
 function refsOf(tabId: number): Promise<TabRefs> {
   let refs = known.get(tabId);
   if (!refs) {
-    refs = chrome.storage.session.get(keyOf(tabId)).then((stored) => (stored[keyOf(tabId)] as TabRefs | undefined) ?? { next: 1, runs: [], frames: [], nextFrame: 1 });
+    refs = chrome.storage.session.get(keyOf(tabId)).then((stored) => (stored[keyOf(tabId)] as TabRefs | undefined) ?? { runs: [], frames: [] });
     known.set(tabId, refs);
   }
   return refs;
 }
 
-const save = async (tabId: number, refs: TabRefs) => chrome.storage.session.set({ [keyOf(tabId)]: refs }).catch(() => {});
+const save = async (tabId: number, refs: TabRefs) => chrome.storage.session.set({ [keyOf(tabId)]: refs, [FREE]: await freeOnes() }).catch(() => {});
 
 /** Sets numbers aside for a snapshot of the top document; `used` gives back what was not needed. */
 export async function reserve(tabId: number, documentId: string, count: number): Promise<{ next: number; used(next: number): Promise<void> }> {
-  const refs = await refsOf(tabId);
-  const from = refs.next;
-  if (refs.runs.at(-1)?.documentId !== documentId) {
-    refs.runs.push({ from, documentId });
-    if (refs.runs.length > RUNS_MOST) refs.runs.shift();
-  }
+  const [refs, unused] = await Promise.all([refsOf(tabId), freeOnes()]);
+  const from = unused.number;
   const end = from + count;
-  refs.next = end;
+  unused.number = end;
+  const run = { from, end, documentId };
+  refs.runs.push(run);
   return {
     next: from,
     async used(next) {
-      if (refs.next === end) refs.next = next;
+      run.end = next;
+      if (unused.number === end) unused.number = next;
+      if (next === from) refs.runs.splice(refs.runs.indexOf(run), 1);
+      // Those of one document that follow on one another are one, and the oldest of very many are forgotten: their refs are stale then.
+      const at = refs.runs.indexOf(run);
+      const before = refs.runs[at - 1];
+      if (before?.end === from && before.documentId === documentId) {
+        before.end = next;
+        refs.runs.splice(at, 1);
+      }
+      if (refs.runs.length > RUNS_MOST) refs.runs.shift();
       await save(tabId, refs);
     },
   };
@@ -51,10 +66,10 @@ export async function reserve(tabId: number, documentId: string, count: number):
 
 /** The name of a child document. */
 export async function frameKey(tabId: number, documentId: string): Promise<number> {
-  const refs = await refsOf(tabId);
+  const [refs, unused] = await Promise.all([refsOf(tabId), freeOnes()]);
   let frame = refs.frames.find((f) => f.documentId === documentId);
   if (!frame) {
-    frame = { k: refs.nextFrame++, documentId };
+    frame = { k: unused.frame++, documentId };
     refs.frames.push(frame);
     if (refs.frames.length > FRAMES_MOST) refs.frames.shift();
   }
@@ -68,7 +83,7 @@ export async function documentOf(call: Call, tabId: number, ref: string): Promis
   const refs = await refsOf(tabId);
   if (parts[2] === undefined) {
     const n = Number(parts[1]);
-    const run = n < refs.next ? refs.runs.findLast((r) => r.from <= n) : undefined;
+    const run = refs.runs.find((r) => r.from <= n && n < r.end);
     if (!run) throw staleRef(ref, 'no snapshot of this tab gave it');
     const doc = await findDocument(call, tabId);
     if (doc.documentId !== run.documentId) throw staleRef(ref, 'the page it was on is gone');

@@ -5,12 +5,15 @@ import { roleOf } from '../a11y/roles';
 import { ancestry, within } from '../dom';
 import { cut } from '../describe';
 import { native } from '../native';
+import { pageSetting, settingChanged, settingOf, type Setting } from './setting';
 
 /** What an element was when a snapshot told of it. */
 export interface Identity {
   role: string;
   name: string;
   id: string;
+  /** What the part of the page around it is about. */
+  setting: Setting;
   /** The cell, row, list, card around it (or itself) that has others like it beside it; the innermost first. */
   entries: Entry[];
 }
@@ -39,6 +42,7 @@ const LARGE = 4000;
 /** Records are shared within one snapshot. */
 export class Identities {
   private readonly lists = new Map<Element, Map<string, Siblings>>();
+  private readonly page = pageSetting();
   private readonly texts = new Map<Element, Said>();
 
   of(el: Element, role: string, name: string): Identity {
@@ -46,7 +50,7 @@ export class Identities {
     for (const entry of entriesOf(el)) {
       entries.push({ el: new WeakRef(entry), key: keyOf(entry), said: this.said(entry), rest: besides(entry, el), siblings: this.siblings(entry, native(entry).parentElement!) });
     }
-    return { role, name, id: native(el).id, entries };
+    return { role, name, id: native(el).id, setting: settingOf(el, this.page), entries };
   }
 
   private said(el: Element): Said {
@@ -73,6 +77,8 @@ export function changed(el: Element, was: Identity): string | null {
   const role = roleOf(el);
   if (role !== was.role) return `it was a ${was.role} and is a ${role} now`;
   if (native(el).id !== was.id) return 'its id has changed';
+  const elsewhere = settingChanged(el, was.setting);
+  if (elsewhere) return elsewhere;
   for (const entry of was.entries) {
     const now = entry.el.deref();
     if (!now || !within(el, now)) return 'it is in another entry of the list now';
