@@ -1,4 +1,4 @@
-//! Cancel: by the client, by its loss, by the deadline; and who hears of it (T109).
+//! Cancel: by the client, by its loss, by the deadline; and who hears of it (T109, T110).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 

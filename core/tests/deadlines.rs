@@ -1,4 +1,4 @@
-//! Deadlines: never early, hardly late, with the old text (T102, T103, T119).
+//! Deadlines: never early, hardly late, with the old text (T98, T102, T103, T119).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 

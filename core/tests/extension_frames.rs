@@ -1,4 +1,4 @@
-//! Extensions' frames: answers, the few frames of their own, and faults (T98-T101).
+//! Extensions' frames: answers, the few frames of their own, and faults (T95, T98, T99, T100, T101).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -191,4 +191,38 @@ fn ten_broken_frames_end_an_extension_too_and_its_callers_hear_it() {
     }
     w.closed_with(browser, 1008);
     w.late_error(client, "1", "extension disconnected", "EXTENSION_DISCONNECTED");
+}
+
+/// T95: two clients with the same id at once, answers in either order, ten thousand times.
+#[test]
+fn two_clients_with_one_id_each_get_their_own_answer() {
+    let mut w = World::new();
+    let browser = w.extension();
+    let (a, b) = (w.client(), w.client());
+    for n in 0..10_000 {
+        let mut asked = [(a, w.ask(a, "x", browser)), (b, w.ask(b, "x", browser))];
+        if n % 2 == 1 {
+            asked.reverse();
+        }
+        for (client, wire) in &asked {
+            let mark = if *client == a { "a" } else { "b" };
+            assert_eq!(w.answer(browser, wire, json!([mark, n])), Did::Forwarded(*client));
+        }
+        assert_eq!(w.one(a)["result"], json!(["a", n]));
+        assert_eq!(w.one(b)["result"], json!(["b", n]));
+    }
+}
+
+/// T100: an extension that answers twice is heard once.
+#[test]
+fn of_two_answers_the_first_counts() {
+    let mut w = World::new();
+    let browser = w.proven("b-1");
+    let client = w.client();
+    let wire = w.ask(client, "1", browser);
+    assert_eq!(w.answer(browser, &wire, json!(1)), Did::Forwarded(client));
+    assert_eq!(w.answer(browser, &wire, json!(2)), Did::Refused(Fault::Stray));
+    assert_eq!(w.one(client)["result"], 1);
+    w.nothing(client);
+    assert!(w.is_open(browser));
 }

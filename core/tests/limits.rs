@@ -1,4 +1,4 @@
-//! Limits answer: they never hang, and never drop in silence (T57, T111-T113).
+//! Limits answer: they never hang, and never drop in silence (T57, T112, T113).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Who serves a browser, and what a newcomer may do (T104-T107).
+//! Who serves a browser, and what a newcomer may do (T104, T105, T106, T107).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 

@@ -148,6 +148,7 @@ fn a_daemon_is_started_if_none_runs() {
     home.bridged(["stop"]).ok();
 }
 
+/// T93: a daemon planted in the PATH or the current folder.
 #[test]
 fn only_the_sibling_is_ever_started() {
     let home = Home::new();

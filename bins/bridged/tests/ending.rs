@@ -8,6 +8,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use support::{Home, within};
 
+/// T115: SIGTERM with fifty calls under way.
 #[test]
 fn calls_in_flight_are_answered_at_sigterm_and_everybody_is_told() {
     let home = Home::new();
@@ -49,6 +50,7 @@ fn ctrl_c_ends_it_in_order_too() {
     assert_eq!(daemon.ended().code(), Some(0));
 }
 
+/// T115, T116: a peer that never lets go; a second signal.
 #[test]
 fn a_peer_that_never_answers_does_not_keep_it_alive_and_a_second_signal_ends_it_at_once() {
     let home = Home::new();
@@ -90,6 +92,7 @@ fn bridged_stop_answers_what_is_in_flight() {
     assert_eq!(daemon.ended().code(), Some(0));
 }
 
+/// T117: SIGHUP.
 #[test]
 fn sighup_reads_the_configuration_again_and_keeps_the_old_one_if_it_is_bad() {
     let home = Home::new();

@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use support::{Home, Lines, within};
 
+/// T114: no descriptors left.
 #[test]
 fn a_daemon_out_of_descriptors_says_so_once_and_goes_on() {
     let home = Home::new();

@@ -15,6 +15,7 @@ fn chmod(path: &std::path::Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// T75: files, folders and sockets are closed to others whatever the umask.
 #[test]
 fn everything_is_private_even_without_a_umask() {
     let home = Home::new();
@@ -44,6 +45,7 @@ fn the_root_key_is_32_bytes_and_stays_the_same() {
     assert_eq!(home.bridged(["token"]).ok(), token);
 }
 
+/// T71: a key that others could read starts nothing; the message names the file and the way out.
 #[test]
 fn a_key_that_others_could_read_counts_as_leaked() {
     let home = Home::new();
@@ -57,6 +59,7 @@ fn a_key_that_others_could_read_counts_as_leaked() {
     drop(home.serve());
 }
 
+/// T72: a link, a pipe or a folder in the key's place.
 #[test]
 fn what_is_no_plain_file_is_no_key_and_its_target_is_untouched() {
     let home = Home::new();
@@ -91,6 +94,7 @@ fn a_key_cut_short_is_not_used() {
     home.bridged(["serve", "--port", "0"]).fails(2, &["pairings.json", "damaged", "bridged reset-pairing"]);
 }
 
+/// T73: a state folder that is a link, or that others can write to.
 #[test]
 fn a_state_folder_that_others_control_is_refused() {
     let home = Home::new();
@@ -109,6 +113,7 @@ fn a_state_folder_that_others_control_is_refused() {
     assert_eq!(mode(&home.path("state/bridged")), 0o700);
 }
 
+/// T74: a link where the next file is prepared.
 #[test]
 fn a_planted_link_in_the_way_of_a_write_is_left_alone() {
     let home = Home::new();
@@ -124,6 +129,7 @@ fn a_planted_link_in_the_way_of_a_write_is_left_alone() {
     home.bridged(["approve", "abcdefghijklmnopabcdefghijklmnop"]).ok();
 }
 
+/// T84: a full disk at the writing of a key.
 #[test]
 fn a_full_disk_leaves_the_old_key() {
     let home = Home::new();
@@ -138,6 +144,7 @@ fn a_full_disk_leaves_the_old_key() {
     drop(home.serve());
 }
 
+/// T82: a runtime folder that is missing, relative or open to others.
 #[test]
 fn an_unfit_runtime_folder_is_passed_over_by_daemon_and_command_line_alike() {
     let home = Home::new();

@@ -19,6 +19,7 @@ fn a_free_port_is_picked_and_said_and_both_doors_answer() {
     assert_eq!(daemon.lines().ask(&json!({"id": "1", "method": "ping"}))["result"]["pong"], true);
 }
 
+/// T77: a second daemon.
 #[test]
 fn a_second_daemon_is_refused_and_the_first_is_undisturbed() {
     let home = Home::new();
@@ -30,6 +31,7 @@ fn a_second_daemon_is_refused_and_the_first_is_undisturbed() {
     assert_eq!(client.call("ping", json!({}))["result"]["pong"], true);
 }
 
+/// T79: many starts at one instant.
 #[test]
 fn of_many_starts_at_the_same_instant_exactly_one_survives() {
     let home = Home::new();
@@ -53,6 +55,7 @@ fn of_many_starts_at_the_same_instant_exactly_one_survives() {
     }
 }
 
+/// T76, T80: what a killed daemon leaves.
 #[test]
 fn a_daemon_that_was_killed_leaves_nothing_in_the_way() {
     let home = Home::new();
@@ -66,6 +69,7 @@ fn a_daemon_that_was_killed_leaves_nothing_in_the_way() {
     assert!(home.bridged(["pairings"]).ok().contains("abcdefghijklmnopabcdefghijklmnop"));
 }
 
+/// T78: something else in the socket's place.
 #[test]
 fn a_file_in_the_sockets_place_is_refused_and_kept() {
     let home = Home::new();
@@ -92,6 +96,7 @@ fn a_socket_may_have_any_name() {
     drop(daemon);
 }
 
+/// T83: a port that is taken.
 #[test]
 fn a_taken_port_is_said_with_whose_it_is() {
     let home = Home::new();
@@ -102,6 +107,7 @@ fn a_taken_port_is_said_with_whose_it_is() {
     assert!(!home.socket().exists(), "a daemon that did not start leaves no socket");
 }
 
+/// T93: variables with nonsense in them.
 #[test]
 fn bad_values_are_named_wherever_they_come_from() {
     let home = Home::new();
@@ -159,6 +165,7 @@ fn flags_come_before_variables_before_the_file() {
     assert!(port(true, &["--port", &flag.to_string()]).contains(&format!(":{flag}")));
 }
 
+/// T93: no home.
 #[test]
 fn without_a_home_there_is_a_sentence_and_no_guess() {
     let home = Home::new();
@@ -167,6 +174,7 @@ fn without_a_home_there_is_a_sentence_and_no_guess() {
     support::Done::of(&mut command).fails(2, &["HOME"]);
 }
 
+/// T81: a socket path that is too long.
 #[test]
 fn a_socket_path_that_is_too_long_is_refused() {
     let home = Home::new();

@@ -61,6 +61,7 @@ fn root_is_another_user_too_and_gets_no_upgrade_and_no_line() {
     child.wait().unwrap();
 }
 
+/// T83: whose program holds the port is said by its user.
 #[test]
 fn the_command_line_does_not_talk_to_another_users_daemon() {
     let home = Home::new();
@@ -74,6 +75,7 @@ fn the_command_line_does_not_talk_to_another_users_daemon() {
     child.wait().unwrap();
 }
 
+/// T71, T73: a folder or a key of another user.
 #[test]
 fn a_state_folder_of_another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {

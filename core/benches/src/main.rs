@@ -23,7 +23,9 @@ const SCENES: [(&str, fn()); 13] = [
         client_says(br#"{"\u0069d":"k","method":"click","params":{"tab_id":7}}"#);
     }),
     ("said_by_a_client.not_json", || client_says(br#"{"id":"k","method":"click","params":{"tab_id":7}"#)),
-    ("said_by_a_client.answer_from_a_client", || client_says(br#"{"id":"v","success":true,"result":"stolen"}"#)),
+    ("said_by_a_client.answer_from_a_client", || {
+        client_says(br#"{"id":"v","success":true,"result":"stolen"}"#)
+    }),
     ("said_by_an_extension.stray_answer", || {
         extension_says(br#"{"id":"0000000000000000","success":true,"result":{}}"#);
     }),

@@ -47,6 +47,7 @@ fn files_beneath_a_root_are_read_and_their_paths_stay_here() {
     assert!(!filled.to_string().contains(base.to_str().unwrap()));
 }
 
+/// T89: places that are none of anybody's business.
 #[test]
 fn other_places_dot_files_and_our_own_folders_are_forbidden() {
     let (dir, uploads) = place();
@@ -67,6 +68,7 @@ fn other_places_dot_files_and_our_own_folders_are_forbidden() {
     }
 }
 
+/// T89: links, folders, pipes.
 #[test]
 fn links_folders_pipes_and_what_is_not_there_are_refused() {
     let (dir, uploads) = place();
@@ -83,6 +85,7 @@ fn links_folders_pipes_and_what_is_not_there_are_refused() {
     assert_eq!(code(&uploads, base.join("root/none").to_str().unwrap()), Code::InvalidParams);
 }
 
+/// T86: a folder swapped for a link, a thousand times.
 #[test]
 fn a_folder_that_is_swapped_for_a_link_never_leads_outside() {
     let (dir, uploads) = place();
@@ -123,6 +126,7 @@ fn calls_that_wait_hold_no_more_than_their_bound_together() {
     assert!(waiting.share(MOST_WAITING).is_some());
 }
 
+/// T90: two gigabytes.
 #[test]
 fn too_much_is_refused_unread() {
     let (dir, uploads) = place();
@@ -136,6 +140,7 @@ fn too_much_is_refused_unread() {
     assert_eq!(fill(&uploads, &[]).unwrap_err().0, Code::InvalidParams);
 }
 
+/// T92: a parameter that would widen the roots.
 #[test]
 fn no_parameter_widens_the_roots() {
     let (dir, uploads) = place();
@@ -144,6 +149,7 @@ fn no_parameter_widens_the_roots() {
     assert_eq!(uploads.fill(params.to_string().as_bytes()).unwrap_err().0, Code::PermissionDenied);
 }
 
+/// T91: names that play tricks.
 #[test]
 fn a_name_that_plays_tricks_is_harmless_in_the_refusal() {
     let (_dir, uploads) = place();
