@@ -94,6 +94,13 @@ test('a hidden page that waits for its next frame: the answer says that this was
   assert.match((await act('set_value', '#frame', { value: 'yours' })).result.note, /until its tab is shown/);
 });
 
+test('a call whose own time is up before the page has had its turn: the answer says so', async () => {
+  tab = await b.open('/timers?short');
+  const { value, note } = await b.ok('set_value', { tab_id: tab, target: { value: '#t450' }, value: 'yours' }, { timeout_ms: 600 });
+  assert.equal(value, 'yours');
+  assert.match(note, /longer than could be waited/);
+});
+
 test('a page that puts nothing off is not waited for', async () => {
   tab = await b.open('/calm');
   const times = [];

@@ -118,22 +118,25 @@ const FRAME_MS = 40;
 
 /**
  * Resolves after as many milliseconds by the page's own clock: all its timers that are due by then have run, for they come in
- * order. In a hidden tab, whose timers run once a second, that is up to a second later; a page whose clock stands still is not waited for.
+ * order. In a hidden tab, whose timers run once a second, that is up to a second later. With false, if it was given up: the page's clock
+ * stands still, or the time is `until` (Date.now() milliseconds).
  */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, until: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const done = (): void => {
+    const end = Math.min(Date.now() + ms + STOPPED_MS, until);
+    const finish = (whole: boolean): void => {
       clearTimeout(timer);
       wakers.delete(waker);
-      signal.removeEventListener('abort', done);
-      if (signal.aborted) reject(cancelled()); else resolve();
+      signal.removeEventListener('abort', onAbort);
+      if (signal.aborted) reject(cancelled()); else resolve(whole);
     };
-    const end = performance.now() + ms + STOPPED_MS;
-    const waker = (isTick: boolean) => { if (isTick && performance.now() >= end) done(); };
-    const timer = later(done, ms);
+    const onAbort = () => finish(false);
+    const waker = (isTick: boolean) => { if (isTick && Date.now() >= end) finish(false); };
+    const short = Date.now() + ms > end;
+    const timer = later(() => finish(!short), short ? Math.max(0, end - Date.now()) : ms);
     wakers.add(waker);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
   });
 }
 

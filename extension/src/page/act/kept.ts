@@ -1,6 +1,6 @@
 // Whether the page keeps what was put in: looked at once it has had its time for that. The fields of one form share that time: each is
 // filled, and what they all hold is looked at in the end, which also tells where a later field has changed an earlier one.
-import { aftermath, UNSEEN, type Mark } from '../aftermath';
+import { aftermath, type Mark } from '../aftermath';
 import type { PageContext } from '../context';
 import { PageError } from '../error';
 
@@ -17,10 +17,10 @@ let counter = 0;
 
 /** Throws if the page has not kept it. With `later`, what the page has put off is left to the look at the end. */
 export async function settle(since: Mark, ctx: PageContext, { later = false }: Later, look: Look): Promise<Settled> {
-  const { unseen, waits } = await aftermath(since, ctx.signal, !later);
+  const { unseen, waits } = await aftermath(since, ctx, !later);
   const wrong = look();
   if (wrong && !waits) throw wrong;
-  const note = unseen ? { note: UNSEEN } : {};
+  const note = unseen === undefined ? {} : { note: unseen };
   if (!later) return note;
   if (open.size >= MOST) open.delete(open.keys().next().value!);
   open.set(++counter, { since, look });
@@ -33,7 +33,7 @@ export interface Stands { failed?: { look: number; message: string } }
 export async function stillOp({ looks }: { looks: number[] }, ctx: PageContext): Promise<Stands> {
   const entries = looks.flatMap((look) => { const entry = open.get(look); open.delete(look); return entry ? [{ at: look, ...entry }] : []; });
   if (!entries.length) return {};
-  await aftermath(entries[0]!.since, ctx.signal);
+  await aftermath(entries[0]!.since, ctx);
   for (const { at, look } of entries) {
     const wrong = look();
     if (wrong) return { failed: { look: at, message: wrong.message } };
