@@ -14,9 +14,29 @@ struct Kind {
     code: Box<str>,
     second: u64,
     more: u64,
+    /// Whether it is reading whatever its params say.
+    plain: bool,
 }
 
 impl Seen {
+    /// Counts one more of what was written in this second, if it is reading whatever its params say.
+    pub(crate) fn repeats(&mut self, method: &str, second: u64) -> bool {
+        let known =
+            self.kinds.iter_mut().find(|kind| kind.plain && &*kind.method == method && kind.code.is_empty());
+        match known {
+            Some(kind) if kind.second == second => {
+                kind.more = kind.more.saturating_add(1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// From here on [`Seen::repeats`] tells this method.
+    pub(crate) fn is_plain(&mut self, method: &str) {
+        self.kinds.iter_mut().filter(|kind| &*kind.method == method).for_each(|kind| kind.plain = true);
+    }
+
     /// Whether this is the first of its kind in this second; then how many went unwritten before it.
     pub(crate) fn again(&mut self, method: &str, code: &str, second: u64) -> Option<u64> {
         let known = self.kinds.iter_mut().find(|kind| &*kind.method == method && &*kind.code == code);
@@ -24,7 +44,7 @@ impl Seen {
             if self.kinds.len() >= KINDS {
                 self.kinds.remove(0);
             }
-            self.kinds.push(Kind { method: method.into(), code: code.into(), second, more: 0 });
+            self.kinds.push(Kind { method: method.into(), code: code.into(), second, more: 0, plain: false });
             return Some(0);
         };
         if kind.second == second {
@@ -48,6 +68,19 @@ mod tests {
         assert_eq!(seen.again("list_tabs", "PAUSED", 1), Some(0), "another kind");
         assert_eq!(seen.again("list_tabs", "", 2), Some(9));
         assert_eq!(seen.again("list_tabs", "", 4), Some(0));
+    }
+
+    #[test]
+    fn what_may_be_more_than_reading_is_looked_at_each_time() {
+        let mut seen = Seen::default();
+        assert!(!seen.repeats("get_value", 1));
+        assert_eq!(seen.again("get_value", "", 1), Some(0));
+        assert!(!seen.repeats("get_value", 1), "nobody said that it is plain");
+        seen.is_plain("get_value");
+        assert!(
+            seen.repeats("get_value", 1) && seen.repeats("get_value", 1) && !seen.repeats("get_value", 2)
+        );
+        assert_eq!(seen.again("get_value", "", 2), Some(2));
     }
 
     #[test]
