@@ -123,6 +123,8 @@ test('a person\'s tab is left alone by all who do not name it', async () => {
 // Last, and on the other site: the question may stay open until the tab is closed.
 test('a person\'s page that asks whether it may be left: answered in time, and truly', async () => {
   const { tab_id: tab } = await opened(`${b.cross}/ask`);
+  // Its title may be known before the rest of it is parsed.
+  await b.ok('wait_for', { tab_id: tab, target: { value: 'button' }, state: 'attached' });
   await b.inPage('/ask', 'document.querySelector("button").click()');
   const from = Date.now();
   const answer = await b.call('navigate', { tab_id: tab, url: `${b.cross}/two?left` });
