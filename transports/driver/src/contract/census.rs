@@ -57,9 +57,4 @@ impl<H: Host, C: Clock> Driver<H, C> {
         }
         census
     }
-
-    /// Looks at the hub and changes nothing.
-    pub fn look<R>(&self, look: impl FnOnce(&crate::HubOf<H>) -> R) -> R {
-        look(&self.0.hub.borrow())
-    }
 }
