@@ -6,6 +6,7 @@ use bridge_catalogue::{Access, catalogue};
 use bridge_core::{Class, Code};
 use serde::{Deserialize, Serialize};
 
+use crate::own_address::is_own;
 use crate::policy::Rules;
 use crate::trouble::{Outcome, Trouble};
 
@@ -71,11 +72,16 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
 /// Why one call (of a client, or a step of its batch) may not be made, if it may not. `param` gives a parameter's raw JSON.
 pub(crate) fn refusal<'p>(
     rules: &Rules,
+    own_ports: &[u16],
     method: &str,
     class: Class,
     param: &dyn Fn(&str) -> Option<&'p [u8]>,
 ) -> Option<(Code, String)> {
     let denied = |text: String| Some((Code::PermissionDenied, text));
+    if let Some(url) = address(method, param).filter(|url| is_own(url, own_ports)) {
+        let shown: String = url.chars().filter(|c| !c.is_control()).take(100).collect();
+        return denied(format!("forbidden: url: {shown} is the bridge's own address"));
+    }
     if rules.read_only && changes(method, param) {
         return denied(format!(
             "forbidden: read-only is on, and {method} changes something as it is asked for"
@@ -90,6 +96,12 @@ pub(crate) fn refusal<'p>(
         return denied(text.to_owned());
     }
     None
+}
+
+/// The address that a call leads a tab to.
+fn address<'p>(method: &str, param: &dyn Fn(&str) -> Option<&'p [u8]>) -> Option<String> {
+    let leads = matches!(method, "navigate" | "new_tab" | "get_page_markdown");
+    serde_json::from_slice(param("url").filter(|_| leads)?).ok()
 }
 
 /// Whether a call changes anything. What the table does not know might.
@@ -148,7 +160,7 @@ mod tests {
     fn read_only_lets_readers_pass_unless_they_are_asked_to_change_something() {
         let rules = Rules { read_only: true, ..Rules::default() };
         let refused = |method: &str, key: &str, value: &'static str| {
-            refusal(&rules, method, Class::Person, &|k| (k == key).then_some(value.as_bytes())).is_some()
+            refusal(&rules, &[], method, Class::Person, &|k| (k == key).then_some(value.as_bytes())).is_some()
         };
         for reader in
             ["list_tabs", "get_page_markdown", "screenshot", "wait_for", "find_tab", "snapshot", "batch"]

@@ -23,6 +23,8 @@ use crate::trouble::{Doing, Outcome, Trouble};
 pub(crate) struct Policy {
     folder: PathBuf,
     rules: Rules,
+    /// The ports of this daemon's own doors.
+    own_ports: Vec<u16>,
 }
 
 /// The rules themselves, as they are stored and as extensions are told them.
@@ -69,7 +71,13 @@ impl Policy {
                 ))
             })?,
         };
-        Ok(Policy { folder: folder.to_owned(), rules })
+        Ok(Policy { folder: folder.to_owned(), rules, own_ports: Vec::new() })
+    }
+
+    /// Keeps every client away from these ports of this computer.
+    pub(crate) fn guarding(mut self, ports: Vec<u16>) -> Policy {
+        self.own_ports = ports;
+        self
     }
 
     /// The rules.
@@ -79,7 +87,9 @@ impl Policy {
 
     /// The rules as one JSON object.
     pub(crate) fn text(&self) -> String {
-        json!(self.rules).to_string()
+        let mut all = json!(self.rules);
+        all["own_ports"] = json!(self.own_ports);
+        all.to_string()
     }
 
     /// Changes the rules, on the disk first; says whether anything is different now.
@@ -119,14 +129,16 @@ impl Policy {
             return Some((Code::Paused, "paused by user".to_owned()));
         }
         if request.method() == "batch" {
-            return steps_refusal(&self.rules, request.class(), request.params());
+            return steps_refusal(&self.rules, &self.own_ports, request.class(), request.params());
         }
-        permit::refusal(&self.rules, request.method(), request.class(), &|key| request.param(key))
+        permit::refusal(&self.rules, &self.own_ports, request.method(), request.class(), &|key| {
+            request.param(key)
+        })
     }
 }
 
 /// Why a batch may not be made: each of its steps is judged like a call of its own, and with one that is forbidden none is run.
-fn steps_refusal(rules: &Rules, class: Class, params: &[u8]) -> Option<(Code, String)> {
+fn steps_refusal(rules: &Rules, own: &[u16], class: Class, params: &[u8]) -> Option<(Code, String)> {
     #[derive(Deserialize)]
     struct Batch {
         steps: Vec<Step>,
@@ -143,7 +155,7 @@ fn steps_refusal(rules: &Rules, class: Class, params: &[u8]) -> Option<(Code, St
     };
     batch.steps.iter().enumerate().find_map(|(at, step)| {
         let param = |key: &str| Some(step.params.as_ref()?.get(key)?.get().as_bytes());
-        let (code, text) = permit::refusal(rules, &step.method, class, &param)?;
+        let (code, text) = permit::refusal(rules, own, &step.method, class, &param)?;
         Some((code, format!("{text} (step {at} of the batch; none was run)")))
     })
 }
@@ -259,7 +271,7 @@ mod tests {
     use super::*;
 
     fn refused(rules: &Rules, class: Class, params: &str) -> Option<(Code, String)> {
-        steps_refusal(rules, class, params.as_bytes())
+        steps_refusal(rules, &[9225], class, params.as_bytes())
     }
 
     #[test]
@@ -286,6 +298,8 @@ mod tests {
         let upload = batch(r#"{"method":"upload","params":{"paths":["/tmp/a"]}}"#);
         assert!(refused(&Rules::default(), Class::Agent, &upload).is_some());
         assert!(refused(&Rules::default(), Class::Person, &upload).is_none());
+        let ours = batch(r#"{"method":"navigate","params":{"url":"http://127.0.0.1:9\u003225/"}}"#);
+        assert!(refused(&Rules::default(), Class::Person, &ours).is_some());
     }
 
     #[test]

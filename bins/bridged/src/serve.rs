@@ -64,10 +64,13 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     let executor = Rc::new(LocalExecutor::new());
     let (wishes, wished) = bounded(4);
     let audit = Audit::new(&places.state, settings.audit_required);
+    let own_ports = [Some(address), web_address].into_iter().flatten().map(|at| at.port()).collect();
+    let policy = policy.guarding(own_ports);
     let daemon = Daemon::new(keys, policy, audit, pinned(&settings), wishes.clone(), executor.clone());
     let clock = Clock::new();
-    let driver =
-        Driver::new(config(&settings), &secrets, daemon.ring(), daemon.clone(), clock, Options::default());
+    let (mut hub, mut options) = (config(&settings), Options::default());
+    settings.limits.apply(&mut hub, &mut options);
+    let driver = Driver::new(hub, &secrets, daemon.ring(), daemon.clone(), clock, options);
     daemon.attach(driver.clone());
     daemon.allow_uploads(Uploads::new(settings.upload_roots.as_deref(), places));
     let desk = Desk { daemon: daemon.clone(), compat: settings.compat, state: places.state.clone() };

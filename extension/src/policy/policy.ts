@@ -39,6 +39,16 @@ export function evaluateUntil(): number | undefined {
   return typeof since === 'number' && typeof until === 'number' && since - SLACK_MS <= now && now < until ? until : undefined;
 }
 
+/** The bridge's own doors: no page of theirs is worked on, whoever asks. */
+export function isOwnAddress(url: string): boolean {
+  const ports = Array.isArray(given?.own_ports) ? (given.own_ports as unknown[]) : [];
+  if (!ports.length || !URL.canParse(url)) return false;
+  const { protocol, hostname, port } = new URL(url);
+  if (!/^(https?|wss?):$/.test(protocol) || !ports.includes(Number(port || (/s:$/.test(protocol) ? 443 : 80)))) return false;
+  const host = hostname.replace(/\.$/, '');
+  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f[\da-f]{2}:[\da-f]+|0:0)\])$/.test(host);
+}
+
 /** The popup's pause: holds in this browser until the daemon has taken it over or it is lifted here. */
 export async function pauseHere(on: boolean): Promise<void> {
   await chrome.storage.local.set({ paused: on });

@@ -1,6 +1,7 @@
 // Finds the document that a call is going to work in, waiting for it if the tab is still on its way to its first page.
 import { remaining, type Call } from '../call';
 import { BridgeError } from '../errors';
+import { isOwnAddress } from '../policy/policy';
 import { restricted, restriction } from './restricted';
 
 /** One document in one frame. A navigation makes a new documentId, so work never drifts into another page. */
@@ -19,7 +20,7 @@ export interface Where { frameId?: number; documentId?: string }
 export async function findDocument(call: Call, tabId: number, where: Where = {}): Promise<Doc> {
   for (;;) {
     const frame = await frameDetails(tabId, where);
-    if (frame && !frame.errorOccurred && !(frame.frameId === 0 && restriction(frame.url))) {
+    if (frame && !frame.errorOccurred && !(frame.frameId === 0 ? restriction(frame.url) : isOwnAddress(frame.url))) {
       return { tabId, frameId: frame.frameId, documentId: frame.documentId, url: frame.url };
     }
     if (where.documentId !== undefined || (where.frameId ?? 0) !== 0) {
@@ -99,7 +100,7 @@ export interface Frame { frameId: number; parentFrameId: number; documentId: str
 export async function framesOf(tabId: number): Promise<Frame[]> {
   const all = (await chrome.webNavigation.getAllFrames({ tabId }).catch(() => null)) ?? [];
   return all
-    .filter((f) => !f.errorOccurred && f.documentLifecycle === 'active')
+    .filter((f) => !f.errorOccurred && f.documentLifecycle === 'active' && !isOwnAddress(f.url))
     .map(({ frameId, parentFrameId, documentId, url }) => ({ frameId, parentFrameId, documentId, url }))
     .sort((a, b) => a.frameId - b.frameId);
 }

@@ -5,6 +5,7 @@ import { lettingGo } from '../debugger/leave';
 import { BridgeError } from '../errors';
 import type { Download } from '../generated/methods';
 import { watchDownloads } from './downloads';
+import { isOwnAddress } from '../policy/policy';
 import { mayAsk } from './leaving';
 import { ownerOf } from './owners';
 import { callPage } from './page';
@@ -46,16 +47,22 @@ const REPORT_MS = 300;
 export function normalUrl(text: string): string {
   const url = text.trim();
   if (/^javascript:/i.test(url)) throw new BridgeError('INVALID_PARAMS', 'invalid params: url must not be a javascript: address; run_script runs code');
-  if (/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?([/?#]|$)/i.test(url)) return `http://${url}`;
+  if (/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?([/?#]|$)/i.test(url)) return allowed(`http://${url}`);
   if (/^[a-z][a-z0-9+.-]*:/i.test(url) && !/^[\w-]+(\.[\w-]+)+:\d+([/?#]|$)/.test(url)) {
     if (!URL.canParse(url)) throw new BridgeError('INVALID_PARAMS', `invalid params: url is not an address: ${url.slice(0, 200)}`);
-    return url;
+    return allowed(url);
   }
   const guess = `https://${url}`;
   if (!/^[^\s/]+\.[^\s/.]+(:\d+)?([/?#]|$)/.test(url) || !URL.canParse(guess)) {
     throw new BridgeError('INVALID_PARAMS', `invalid params: url is not an address: ${url.slice(0, 200)}`);
   }
-  return guess;
+  return allowed(guess);
+}
+
+/** As the browser reads it: the daemon judges the text, and some of it only a browser can map to an address. */
+function allowed(url: string): string {
+  if (isOwnAddress(url)) throw new BridgeError('PERMISSION_DENIED', 'forbidden: url: it is the bridge\'s own address');
+  return url;
 }
 
 /** Navigates and waits as asked. */
