@@ -68,9 +68,8 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     let policy = policy.guarding(own_ports);
     let daemon = Daemon::new(keys, policy, audit, pinned(&settings), wishes.clone(), executor.clone());
     let clock = Clock::new();
-    let (mut hub, mut options) = (config(&settings), Options::default());
-    settings.limits.apply(&mut hub, &mut options);
-    let driver = Driver::new(hub, &secrets, daemon.ring(), daemon.clone(), clock, options);
+    let driver =
+        Driver::new(config(&settings), &secrets, daemon.ring(), daemon.clone(), clock, Options::default());
     daemon.attach(driver.clone());
     daemon.allow_uploads(Uploads::new(settings.upload_roots.as_deref(), places));
     let desk = Desk { daemon: daemon.clone(), compat: settings.compat, state: places.state.clone() };
