@@ -176,6 +176,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         let middle = match letter.middle {
             Insert::Nothing => Middle::Bytes(b""),
             Insert::Policy => Middle::Bytes(self.keyring.policy().as_bytes()),
+            Insert::PolicyForBrowsers => Middle::Bytes(self.keyring.policy_for_browsers().as_bytes()),
             Insert::Browsers => Middle::Listing(Listing::Browsers(&self.browsers)),
             Insert::Status => Middle::Listing(Listing::Status(Status {
                 config: &self.config,

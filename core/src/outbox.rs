@@ -40,6 +40,7 @@ impl Letter {
 pub(crate) enum Insert {
     Nothing,
     Policy,
+    PolicyForBrowsers,
     Browsers,
     Status,
 }
@@ -171,7 +172,7 @@ impl Outbox {
 
     /// `{"type":"policy","policy":{…}}`.
     pub(crate) fn policy(&mut self, to: ConnId) -> Letter {
-        self.write(to, Insert::Policy, |w| {
+        self.write(to, Insert::PolicyForBrowsers, |w| {
             w.put(b"{\"type\":\"policy\",\"policy\":");
             let cut = w.len();
             w.put(b"}");

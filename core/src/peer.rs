@@ -116,9 +116,14 @@ pub trait Keyring {
     /// Whether `token` is the client token. Implementations compare in constant time.
     fn token_matches(&self, token: &str) -> bool;
 
-    /// The policy as one JSON object, as `hello_ack` and the `policy` frame carry it.
+    /// The policy as one JSON object, as `hello_ack` carries it.
     fn policy(&self) -> &str {
         "{}"
+    }
+
+    /// The same as the `policy` frame carries it, which goes to browsers only: it may tell them more.
+    fn policy_for_browsers(&self) -> &str {
+        self.policy()
     }
 }
 

@@ -164,6 +164,19 @@ fn policy_set_of_an_old_extension_is_refused() {
 }
 
 #[test]
+fn what_only_browsers_may_know_is_in_the_policy_frame_and_in_no_ack() {
+    let mut w = World::new();
+    let browser = w.proven("b-1");
+    w.hub.keyring_mut().policy = "{\"paused\":false}\n{\"paused\":false,\"clients\":{}}".to_owned();
+    w.hub.policy_changed();
+    w.drain();
+    assert_eq!(w.one(browser), json!({"type":"policy","policy":{"paused":false,"clients":{}}}));
+    let client = w.tcp();
+    w.send(client, json!({"type":"hello","role":"client","protocol":2,"name":"x","token":TOKEN}));
+    assert_eq!(w.one(client)["policy"], json!({"paused":false}));
+}
+
+#[test]
 fn a_new_policy_is_told_to_every_protocol_2_extension() {
     let mut w = World::new();
     let old = w.browser("b-0");

@@ -54,3 +54,21 @@ test('the evaluate switch says until when it is on', async () => {
   await popupShows(b, page, 'evaluate', /^Off$/);
   await until('off', (p) => p.evaluate === null);
 });
+
+test('an agent is told by the name that it gave itself, and no client learns of another', async () => {
+  const token = b.daemon.run('token').trim();
+  const agent = await b.client({ protocol: 2, name: 'Shopping \u202ehelper', token });
+  await agent.ok('new_tab', { url: `${b.base}/` });
+  // The popup closes when a tab is opened.
+  page = await openPopup(b);
+  await popupShows(b, page, 'acting', /Shopping .{0,3}helper/);
+  assert.equal(await b.chromium.evaluate(page, 'document.getElementById("acting").textContent.includes("\u202e")'), false);
+  const acks = [];
+  const next = await b.client({ protocol: 2, name: 'another', token });
+  next.socket.on('message', (text) => acks.push(text));
+  await next.ok('list_tabs');
+  assert.match(acks.join(), /hello_ack/);
+  assert.equal(acks.join().includes('Shopping'), false);
+  agent.close();
+  next.close();
+});

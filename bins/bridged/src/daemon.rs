@@ -29,6 +29,8 @@ pub(crate) struct Ring {
     keys: Rc<RefCell<Keys>>,
     policy: String,
     taken: Rc<RefCell<BTreeMap<String, String>>>,
+    /// The policy with the names of clients that a browser asked for.
+    told: Option<String>,
 }
 
 impl Keyring for Ring {
@@ -51,6 +53,10 @@ impl Keyring for Ring {
 
     fn policy(&self) -> &str {
         &self.policy
+    }
+
+    fn policy_for_browsers(&self) -> &str {
+        self.told.as_deref().unwrap_or(&self.policy)
     }
 }
 
@@ -124,7 +130,12 @@ impl Daemon {
 
     /// The keys for the hub.
     pub(crate) fn ring(&self) -> Ring {
-        Ring { keys: self.keys.clone(), policy: self.policy.borrow().text(), taken: self.taken.clone() }
+        Ring {
+            keys: self.keys.clone(),
+            policy: self.policy.borrow().text(),
+            told: None,
+            taken: self.taken.clone(),
+        }
     }
 
     /// Whether this is the clients' token.
@@ -149,10 +160,27 @@ impl Daemon {
         if let Some(driver) = self.driver.get() {
             driver.with_hub(|hub| {
                 hub.keyring_mut().policy = text;
+                hub.keyring_mut().told = None;
                 hub.policy_changed();
             });
         }
         Ok(())
+    }
+
+    /// Tells the browsers what the clients of this owner call themselves: their person is shown an id otherwise. Goes with
+    /// the policy, which is the one frame that a browser takes unasked, and not to clients, who are not told of each other.
+    fn introduce(&self, owner: &str) {
+        let Some(driver) = self.driver.get() else { return };
+        let mut policy = json!(self.policy.borrow().rules());
+        driver.with_hub(|hub| {
+            let Some(client) = hub.connections().find(|c| c.role == Some(Role::Client) && c.owner == owner)
+            else {
+                return;
+            };
+            policy["clients"] = json!({owner: {"name": client.name}});
+            hub.keyring_mut().told = Some(policy.to_string());
+            hub.policy_changed();
+        });
     }
 
     /// What the owner asks about the policy; none if it is about something else.
@@ -424,6 +452,9 @@ impl Host for Daemon {
     fn notice(&self, notice: &Notice<'_>) {
         let frame: Value = serde_json::from_slice(notice.frame).unwrap_or(Value::Null);
         if notice.kind != NoticeKind::PolicySet {
+            if let (Some("who"), Some(owner)) = (frame["event"].as_str(), frame["owner"].as_str()) {
+                self.introduce(owner);
+            }
             if let (Some("switches"), Some(on)) = (frame["event"].as_str(), frame["user_scripts"].as_bool()) {
                 let mut switches = self.switches.borrow_mut();
                 switches.retain(|(conn, _)| *conn != notice.conn);

@@ -66,7 +66,11 @@ impl Keyring for Keys {
         token == TOKEN
     }
     fn policy(&self) -> &str {
-        &self.policy
+        self.policy.lines().next().unwrap_or("{}")
+    }
+    // A second line is for browsers only.
+    fn policy_for_browsers(&self) -> &str {
+        self.policy.lines().last().unwrap_or("{}")
     }
 }
 
