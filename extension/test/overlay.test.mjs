@@ -175,7 +175,20 @@ test('who moves as little as possible sees it come and go without motion', async
     const { computedStyle } = await cdp('CSS.enable').then(() => cdp('CSS.getComputedStyleForNode', { nodeId }));
     assert.equal(computedStyle.find((p) => p.name === 'animation-name').value, 'none');
   }
-  await cdp('Emulation.setEmulatedMedia', { features: [] });
+  // On paper it is not.
+  await cdp('Emulation.setEmulatedMedia', { media: 'print', features: [] });
+  assert.equal(await page('getComputedStyle(document.querySelector("bridged-overlay")).display'), 'none');
+  await cdp('Emulation.setEmulatedMedia', { media: '', features: [] });
+});
+
+test('in a child frame it is drawn in the frame', async () => {
+  const framed = await b.open('/frame');
+  await b.ok('click', { tab_id: framed, target: { value: '#go' } });
+  const there = `document.querySelector('iframe').contentDocument.querySelector('bridged-overlay') !== null`;
+  for (let i = 0; i < 40 && !(await b.chromium.inPage('/frame', there)); i++) await sleep(25);
+  assert.equal(await b.chromium.inPage('/frame', there), true);
+  await b.ok('close_tab', { tab_id: framed });
+  await b.ok('activate_tab', { tab_id: tab });
 });
 
 test('switched off again, nothing is drawn', async () => {

@@ -62,7 +62,7 @@ test('a name is asked for once, and shown as the text it is', async () => {
 test('the badge is on what an agent holds, over a navigation too, and not on what a person\'s program uses', async () => {
   await agent.ok('get_page_content', { tab_id: tab }, AGENT);
   await until('badge', badge, (t) => t === '●');
-  assert.match(await b.chromium.inWorker(`chrome.action.getTitle({ tabId: ${tab} })`), /works in this tab/);
+  assert.match(await b.chromium.inWorker(`chrome.action.getTitle({ tabId: ${tab} })`), /Clau de .*works in this tab/);
   await agent.ok('navigate', { tab_id: tab, url: `${b.base}/other` }, AGENT);
   await until('badge', badge, (t) => t === '●');
   const mine = await b.open('/other');

@@ -1,6 +1,6 @@
 // The toolbar button says at a glance whether the daemon is connected, and warns in red where something is wrong. Over a tab that an
 // agent holds it says so, until the agent has let go.
-import { calledAs } from '../person/names';
+import { calledAs, onNames } from '../person/names';
 import { heldByAgents, onActing } from '../person/acting';
 import { onPolicy, policy } from '../policy/policy';
 import { link, onLink, type LinkState } from './link';
@@ -32,6 +32,7 @@ export function startBadge(): void {
   onLink(draw);
   onPolicy(draw);
   onActing(drawTabs);
+  onNames(drawTabs);
   chrome.tabs.onRemoved.addListener((tabId) => { if (marked.delete(tabId)) remember(); });
   // Chrome takes a tab's own badge off when the tab goes to another page.
   chrome.webNavigation.onCommitted.addListener(({ tabId, frameId }) => {

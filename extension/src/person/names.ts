@@ -4,6 +4,7 @@ import { tell } from '../connection/connection';
 
 const KEEP = 200;
 const names = new Map<string, string>();
+const watchers = new Set<() => void>();
 const asked = new Map<string, number>();
 /** A daemon that knows no such question, or no such client any more, is not asked all the time. */
 const ASK_AGAIN_MS = 30_000;
@@ -19,6 +20,11 @@ export function learnNames(policy: Record<string, unknown>): void {
     names.set(owner, harmless(name));
   }
   for (const owner of names.keys()) if (names.size > KEEP) names.delete(owner);
+  for (const watcher of watchers) watcher();
+}
+
+export function onNames(watcher: () => void): void {
+  watchers.add(watcher);
 }
 
 /** The name, if it is known; asks for it if not. */
