@@ -9,6 +9,7 @@ import { start } from './harness/start.mjs';
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 const html = `<!doctype html><title>Overlay</title><style>body { margin: 0; background: #fff } button, input { position: absolute; left: 100px; width: 200px; height: 60px; border: 0; background: #ddd }</style>
 <button id="go" style="top: 100px" onclick="clicks++">Go</button><input id="name" style="top: 200px"><div id="from" style="position: absolute; top: 300px; width: 50px; height: 50px; background: #ccc"></div>
+<form id="odd" style="position: absolute; top: 420px; left: 20px; width: 60px; height: 30px"><input type="hidden" name="getBoundingClientRect"></form>
 <dialog id="modal"><button id="in-modal" style="position: static" onclick="clicks++">Inside</button></dialog>
 <script>
   window.clicks = 0; window.came = 0; window.open = [];
@@ -179,6 +180,12 @@ test('who moves as little as possible sees it come and go without motion', async
   await cdp('Emulation.setEmulatedMedia', { media: 'print', features: [] });
   assert.equal(await page('getComputedStyle(document.querySelector("bridged-overlay")).display'), 'none');
   await cdp('Emulation.setEmulatedMedia', { media: '', features: [] });
+});
+
+test('a form whose control hides the form\'s own method is shown as well', async () => {
+  await clear();
+  await b.ok('click', { tab_id: tab, target: { value: '#odd' } });
+  assert.equal((await shown((d) => d?.box)).box.y, 416);
 });
 
 test('in a child frame it is drawn in the frame', async () => {

@@ -1,5 +1,6 @@
 // Shows a person where somebody acts in the page: a box around the element, the pointer where it goes, a ripple where it presses. Drawn
 // in a closed shadow root of an element that takes no pointer events and is there for two seconds at most, after the act and not before it.
+import { native } from '../page/native';
 import type { OverlayWish } from './settings';
 import { HOST, overlay } from './host';
 import { STYLE } from './style';
@@ -27,7 +28,7 @@ export function pointOut(): void {
   if (!wish || !subject || document.hidden) return;
   const { el, point } = subject;
   subject = undefined;
-  show(wish.box ? el.getBoundingClientRect() : undefined, wish.cursor ? point : undefined);
+  show(wish.box ? native(el).getBoundingClientRect() : undefined, wish.cursor ? point : undefined);
 }
 
 /** For input that goes to a point and not to an element. */
