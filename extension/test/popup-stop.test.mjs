@@ -123,6 +123,7 @@ test('a navigation that hangs is stopped, and a batch goes no further', async ()
   await resume();
 });
 
+// T131: messages from a page.
 test('messages of the popup\'s kind from a page\'s script change nothing', async () => {
   await press('pause');
   await shows('state', /Paused/);

@@ -36,6 +36,7 @@ test('pause stops every command until it is lifted here', async () => {
   assert.equal((await b.call('list_tabs')).success, true);
 });
 
+// T131: a popup that a client opened as a tab.
 test('opened as a tab, where a client could reach it, it shows but changes nothing', async () => {
   const { targetId } = await b.chromium.cdp.send('Target.createTarget', { url: `chrome-extension://${b.extensionId}/popup.html` });
   await shows(targetId, 'state', /Connected/);

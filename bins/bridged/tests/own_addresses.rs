@@ -8,6 +8,7 @@ use serde_json::json;
 use support::Home;
 use support::extension::{Recorder, done};
 
+/// T127: the bridge's own addresses.
 #[test]
 fn an_address_of_the_daemon_itself_is_forbidden_to_every_client() {
     let home = Home::new();

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use support::extension::{Recorder, done, install, prove};
 use support::{Home, within};
 
+/// T122: paused, every method at every door, over a restart too.
 #[test]
 fn a_pause_holds_at_every_door_and_over_a_restart() {
     let home = Home::new();
@@ -44,6 +45,7 @@ fn a_pause_holds_at_every_door_and_over_a_restart() {
     assert_eq!(daemon.client().call("list_tabs", json!({}))["code"], "NO_EXTENSION");
 }
 
+/// T122: nobody but the user lifts a pause.
 #[test]
 fn a_program_may_pause_but_never_go_on() {
     let home = Home::new();

@@ -61,6 +61,7 @@ fn extensions_are_told_and_the_popup_may_turn_it_on() {
     assert_eq!(popup.next().unwrap()["policy"]["evaluate"], Value::Null);
 }
 
+/// T123: read-only.
 #[test]
 fn read_only_lets_only_readers_pass_and_is_kept() {
     let home = Home::new();
