@@ -3,6 +3,8 @@
 use argh::FromArgs;
 
 use crate::config::{Given, Text};
+use crate::limits;
+use crate::trouble::Outcome;
 
 /// A browser bridge: lets scripts and agents drive the browser you are using.
 #[derive(FromArgs)]
@@ -62,6 +64,9 @@ pub(crate) struct Serve {
     /// how many may be connected at once (default 2048)
     #[argh(option)]
     pub max_connections: Option<String>,
+    /// another limit, NAME=VALUE (docs/configuration.md lists them); may be repeated
+    #[argh(option)]
+    pub limit: Vec<String>,
     /// id of another extension that may connect, besides our own; may be repeated
     #[argh(option)]
     pub allow_extension: Vec<String>,
@@ -95,6 +100,9 @@ pub(crate) struct Start {
     /// how many may be connected at once
     #[argh(option)]
     pub max_connections: Option<String>,
+    /// another limit, NAME=VALUE; may be repeated
+    #[argh(option)]
+    pub limit: Vec<String>,
     /// id of another extension that may connect; may be repeated
     #[argh(option)]
     pub allow_extension: Vec<String>,
@@ -385,19 +393,20 @@ pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 impl Serve {
     /// The settings among the flags.
-    pub(crate) fn given(&self) -> Given {
+    pub(crate) fn given(&self) -> Outcome<Given> {
         let text = |value: &Option<String>, flag: &str| value.as_ref().map(|v| Text::new(v.clone(), flag));
-        Given {
+        Ok(Given {
             port: text(&self.port, "--port"),
             http_port: text(&self.http_port, "--http-port"),
             socket: self.socket.as_ref().map(Into::into),
             max_connections: text(&self.max_connections, "--max-connections"),
+            limit: limits::read(self.limit.iter().map(String::as_str), "--limit")?,
             allow_extension: (!self.allow_extension.is_empty()).then(|| self.allow_extension.clone()),
             upload_roots: None,
             log: text(&self.log, "--log"),
             compat: text(&self.compat, "--compat"),
             audit: None,
-        }
+        })
     }
 }
 
@@ -414,6 +423,7 @@ impl Start {
         ];
         let one = one.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value.clone()?]));
         let many = self.allow_extension.iter().map(|id| ["--allow-extension".to_owned(), id.clone()]);
-        one.chain(many).flatten().collect()
+        let limits = self.limit.iter().map(|limit| ["--limit".to_owned(), limit.clone()]);
+        one.chain(many).chain(limits).flatten().collect()
     }
 }

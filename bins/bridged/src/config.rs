@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::limits::{self, Limits};
 use crate::places::{self, Places};
 use crate::trouble::{Doing, Outcome, Trouble};
 
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub socket: PathBuf,
     /// How many may be connected at once.
     pub max_connections: u16,
+    /// The other limits that were set.
+    pub limits: Limits,
     /// Extension ids that may connect besides our own.
     pub allow_extension: Vec<String>,
     /// Folders that `upload` may take files from, if they were set.
@@ -67,6 +70,8 @@ pub(crate) struct Given {
     pub socket: Option<PathBuf>,
     /// `max_connections`.
     pub max_connections: Option<Text>,
+    /// `limit`.
+    pub limit: Option<limits::Given>,
     /// `allow_extension`.
     pub allow_extension: Option<Vec<String>>,
     /// `upload_roots`.
@@ -117,6 +122,17 @@ impl Text {
     pub(crate) fn new(value: impl Into<String>, source: impl Into<String>) -> Text {
         Text { value: value.into(), source: source.into() }
     }
+
+    /// As a number between these two.
+    pub(crate) fn number(&self, least: usize, most: usize) -> Option<usize> {
+        let number = self.value.parse().ok().filter(|number| (least..=most).contains(number));
+        number.filter(|_| self.value.bytes().all(|b| b.is_ascii_digit()))
+    }
+
+    /// The complaint that it should be something else.
+    pub(crate) fn wrong(&self, expected: &str) -> Trouble {
+        wrong(self, expected)
+    }
 }
 
 impl Settings {
@@ -140,6 +156,11 @@ impl Settings {
         let port = port.map_or(Ok(DEFAULT_PORT), |p| number(&p, least, 65535, "a port from 1 to 65535"))?;
         let most = pick("max_connections", flags.max_connections, env.max_connections, file.max_connections);
         let max_connections = most.map_or(Ok(2048), |n| number(&n, 1, 16384, "a number from 1 to 16384"))?;
+        let mut keys = file.limit;
+        for (name, key) in keys.iter_mut().flatten() {
+            key.source = format!("`limit.{name}` in {}", places.config.display());
+        }
+        let limits = Limits::settle([flags.limit, env.limit, keys])?;
         let log =
             pick("log", flags.log, env.log, file.log).map_or(Ok(log::LevelFilter::Info), |l| level(&l))?;
         let compat = pick("compat", flags.compat, env.compat, file.compat);
@@ -166,6 +187,7 @@ impl Settings {
             http,
             socket,
             max_connections,
+            limits,
             allow_extension,
             upload_roots,
             log,
@@ -215,6 +237,9 @@ fn from_environment() -> Outcome<Given> {
         http_port: read("BRIDGED_HTTP_PORT")?,
         socket: std::env::var_os("BRIDGED_SOCKET").filter(|v| !v.is_empty()).map(PathBuf::from),
         max_connections: read("BRIDGED_MAX_CONNECTIONS")?,
+        limit: read("BRIDGED_LIMIT")?.map_or(Ok(None), |text| {
+            limits::read(text.value.split(',').filter(|pair| !pair.trim().is_empty()), &text.source)
+        })?,
         allow_extension: list,
         upload_roots: std::env::var_os("BRIDGED_UPLOAD_ROOTS")
             .filter(|v| !v.is_empty())

@@ -22,6 +22,7 @@ mod files;
 pub mod fuzz;
 mod install;
 mod keys;
+mod limits;
 mod logging;
 mod mcp;
 mod own_address;

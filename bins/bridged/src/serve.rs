@@ -42,7 +42,7 @@ const REST: Duration = Duration::from_millis(100);
 
 /// Runs the daemon until it is told to end.
 pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
-    let settings = Settings::settle(flags.given(), places, flags.insecure_compat)?;
+    let settings = Settings::settle(flags.given()?, places, flags.insecure_compat)?;
     if flags.background {
         // Its own session: a terminal that closes does not take it along.
         let _ = rustix::process::setsid();
@@ -68,8 +68,9 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     let policy = policy.guarding(own_ports);
     let daemon = Daemon::new(keys, policy, audit, pinned(&settings), wishes.clone(), executor.clone());
     let clock = Clock::new();
-    let driver =
-        Driver::new(config(&settings), &secrets, daemon.ring(), daemon.clone(), clock, Options::default());
+    let (mut hub, mut options) = (config(&settings), Options::default());
+    settings.limits.apply(&mut hub, &mut options);
+    let driver = Driver::new(hub, &secrets, daemon.ring(), daemon.clone(), clock, options);
     daemon.attach(driver.clone());
     daemon.allow_uploads(Uploads::new(settings.upload_roots.as_deref(), places));
     let desk = Desk { daemon: daemon.clone(), compat: settings.compat, state: places.state.clone() };
@@ -130,7 +131,7 @@ async fn wait(wished: &Receiver<Wish>, flags: &commands::Serve, places: &Places,
 
 /// What can change without a restart: the log's level, its file, and who may connect.
 fn reload(flags: &commands::Serve, places: &Places, daemon: &Daemon) {
-    match Settings::settle(flags.given(), places, flags.insecure_compat) {
+    match flags.given().and_then(|given| Settings::settle(given, places, flags.insecure_compat)) {
         Ok(settings) => {
             log::set_max_level(settings.log);
             daemon.pin(pinned(&settings));

@@ -61,7 +61,7 @@ fn heavy_answers_are_asked_for_a_few_at_a_time() {
     let (browser, heavy, light) = (still.local("extension"), still.local("client"), still.local("client"));
     ask(&heavy, 0, 300, "");
     let mut under_way = asked(&browser);
-    assert_eq!(under_way.len(), 64, "before anything is known");
+    assert_eq!(under_way.len(), 32, "before anything is known");
     let mut answered = 0;
     while answered < 300 {
         answer(&browser, &under_way.remove(0), 1 << 20);
@@ -100,11 +100,11 @@ fn a_client_that_waits_for_many_things_gets_them_all_asked() {
     let mut still = Still::new();
     let (browser, client) = (still.local("extension"), still.local("client"));
     ask(&client, 0, 200, "");
-    assert_eq!(asked(&browser).len(), 64);
-    for _ in 0..9 {
+    assert_eq!(asked(&browser).len(), 32);
+    for _ in 0..11 {
         still.pass(100);
     }
-    assert_eq!(asked(&browser).len(), 136);
+    assert_eq!(asked(&browser).len(), 168);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn time_runs_while_waiting_for_a_turn() {
     assert_eq!(answers.len(), 100);
     assert!(answers.iter().all(|text| String::from_utf8_lossy(text).contains("TIMEOUT")));
     still.pass(1_000);
-    assert_eq!(asked(&browser).len(), 64, "what nobody waits for is not asked");
+    assert_eq!(asked(&browser).len(), 32, "what nobody waits for is not asked");
     ask(&client, 0, 10, "");
     assert_eq!(asked(&browser).len(), 10);
 }
@@ -136,11 +136,11 @@ fn who_waits_for_a_browser_that_goes_is_told_at_once() {
 fn who_waits_for_a_browser_that_is_replaced_is_asked_of_the_new_one() {
     let still = Still::new();
     let (_browser, client) = (still.local("extension"), still.local("client"));
-    ask(&client, 0, 100, "");
+    ask(&client, 0, 60, "");
     let newer = still.local("extension");
     let answers = std::iter::from_fn(|| client.try_recv()).count();
-    assert_eq!(answers, 64, "those that may have been carried out");
-    assert_eq!(asked(&newer).len(), 36);
+    assert_eq!(answers, 32, "those that may have been carried out");
+    assert_eq!(asked(&newer).len(), 28);
 }
 
 #[test]
