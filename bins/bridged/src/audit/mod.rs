@@ -203,8 +203,7 @@ impl Audit {
         if control && (method == TOLD_ELSEWHERE && denied.is_none() || LOOKING.contains(&method)) {
             return;
         }
-        let now = Instant::now();
-        let second = now.duration_since(self.began).as_secs();
+        let second = this_second();
         // By far the most calls: the same reading as a moment ago.
         if denied.is_none()
             && !control
@@ -237,6 +236,7 @@ impl Audit {
         if !kept && self.watchers.none() {
             return;
         }
+        let now = Instant::now();
         let mut entry = self.entry_of(request, now);
         entry.collapsed = collapsed;
         let call = Call { entry, conn: request.conn(), since: now, kept };
@@ -347,7 +347,7 @@ impl Audit {
 
     /// Somebody was turned away at a door, or could not prove themselves.
     pub(crate) fn knocked(&self, transport: &'static str, origin: Option<&str>, code: &str) {
-        let second = self.began.elapsed().as_secs();
+        let second = this_second();
         let Some(collapsed) = self.knocks.borrow_mut().again(transport, code, second) else { return };
         self.book.add(Entry {
             at: Some(SystemTime::now()),
@@ -412,6 +412,11 @@ impl Said {
         let origin = url.as_deref().and_then(entry::origin);
         Said { success: frame.success, code: frame.code, tab_id, origin }
     }
+}
+
+/// The second that one line stands for. The coarse clock: each call asks, and a tick more or less is no matter here.
+fn this_second() -> u64 {
+    rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse).tv_sec.cast_unsigned()
 }
 
 /// Whether a call changes anything. A batch does whatever its steps do, so it is written down.
