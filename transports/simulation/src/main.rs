@@ -10,7 +10,7 @@ use std::panic::catch_unwind;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Seeds that every round begins with: those that once found something stand in `tests/seeds.rs`.
+/// Seeds that every round begins with.
 const FIXED: std::ops::Range<u64> = 0..200;
 
 fn main() -> ExitCode {

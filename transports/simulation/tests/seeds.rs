@@ -2,13 +2,11 @@
 
 use bridge_simulation::Episode;
 
-/// Seeds that once found something: clients that were not read because their browser was congested were dropped as
-/// silent (20, 50) or for an unfinished message (28, 42), or never read again after their own long queue (3, 66).
-const FOUND: [u64; 6] = [3, 20, 28, 42, 50, 66];
+// What a seed does changes with the simulation; what it found is kept as tests of its own (`transports/runtimes/tests`).
 
 #[test]
-fn what_was_found_once() {
-    for seed in FOUND.into_iter().chain(100..110) {
+fn a_few_runs() {
+    for seed in 0..16 {
         let report = Episode::new(seed).run(4_000);
         assert!(report.heard > 20, "{report:?}");
     }
