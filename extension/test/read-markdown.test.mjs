@@ -36,8 +36,16 @@ const pages = {
     };
     for (let i = 0; i < 60; i++) document.body.append(make(0));
   </script>`),
+  get '/languages'() { return page(marked.join('')); },
   '/layout': page('<table><tr><td><table><tr><th>in</th><th>ner</th></tr><tr><td>1</td><td>2</td></tr></table></td><td>beside</td></tr></table><table role="presentation"><tr><td>lay</td><td>out</td></tr></table>'),
 };
+
+// How the tools that write pages mark a block's language; the block says what is to be read.
+const marked = ['<pre class="language-js"><code>js</code></pre>', '<pre><code class="language-ts">ts</code></pre>', '<pre><code class="lang-py">py</code></pre>', '<div class="highlight-source-rust"><pre>rust</pre></div>',
+  '<div class="highlight highlight-go"><pre>go</pre></div>', '<pre data-lang="sql"><code>sql</code></pre>', '<pre><code data-lang="yaml">yaml</code></pre>', '<pre data-language="toml">toml</pre>', '<div class="snippet" data-lang="php"><pre>php</pre></div>',
+  '<pre class="brush: java">java</pre>', '<pre><code class="hljs cpp">cpp</code></pre>', '<pre class="sourceCode haskell"><code>haskell</code></pre>', '<div class="highlight-python3 notranslate"><div class="highlight"><pre>python3</pre></div></div>',
+  '<pre class="prettyprint lang-kotlin">kotlin</pre>', '<figure class="highlight ruby"><table><tr><td class="gutter"><pre>1</pre></td><td class="code"><pre>ruby</pre></td></tr></table></figure>', '<pre class="swift"><code>swift</code></pre>',
+  '<pre><code class="javascript">javascript</code></pre>', '<pre class="EnlighterJSRAW" data-enlighter-language="dart">dart</pre>', '<pre class="src src-elisp">elisp</pre>', '<pre class="code wide plain">without</pre>'];
 
 let b;
 before(async () => { b = await start({ dir, pages }); });
@@ -119,6 +127,12 @@ test('of two twins, one for eyes and one for screen readers, the one that is see
 
 test('a formula is its TeX, where the page has it', async () => {
   assert.equal(await read('/formula'), 'Euler: $e^{i\\pi}+1=0$.\n\ny=1');
+});
+
+test('the language of code is read wherever it is marked', async () => {
+  const found = Array.from((await read('/languages', { full: true })).matchAll(/```(.*)\n(.*)\n```/g), ([, lang, code]) => [lang, code]);
+  assert.equal(found.length, marked.length);
+  assert.deepEqual(found.filter(([lang, code]) => lang !== (code === 'without' ? '' : code)), []);
 });
 
 test('tables that lay a page out are no tables', async () => {

@@ -51,12 +51,19 @@ export function codeTableCell(table: Element): Element | null {
 const CLASS = /(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|source|src|code|brush|hljs|prettyprint lang)[-:]\s*([\w+#.-]+)/i;
 const NONE = /^(?:none|no-?highlight|default|plain|text|txt|auto|switcher|toggle|name|label|block|wrapper|container|snippet|example|box|area|body|inner|lines?|toolbar|pre|rouge|table|source)$/i;
 
+/** Languages that a class of nothing but the name marks; words with another meaning for a stylesheet are not among them. */
+const BARE = new Set((
+  'asm awk bash c clojure cmake coffeescript cpp csharp css dart diff dockerfile elixir elm erlang fortran fsharp go golang graphql groovy haskell hcl html ' +
+  'http ini java javascript js json json5 jsonc jsx julia kotlin latex less lisp lua makefile markdown mathematica matlab mermaid nginx nim nix objc ' +
+  'objective-c ocaml perl php powershell prolog proto protobuf python py r ruby rust sass scala scheme scss sh shell solidity sql svelte swift tex toml ' +
+  'ts tsx typescript vb verilog vhdl vim vue wasm xml yaml yml zig zsh').split(' '));
+
 /** The language of a code block, from the block, the code in it, or what is wrapped around it. */
 export function codeLanguage(pre: Element): string {
   const inside = native(pre).localName === 'pre' ? Array.from(native(pre).querySelectorAll('code, samp')).slice(0, 1) : [];
   const near = [...inside, pre];
   let up = native(pre).parentElement;
-  for (let i = 0; i < 4 && up && up !== document.body; i++, up = native(up).parentElement) {
+  for (let i = 0; i < 6 && up && up !== document.body; i++, up = native(up).parentElement) {
     // A wrapper of several blocks says nothing about one of them.
     if (native(up).getElementsByTagName('pre').item(codeTableCell(up) ? 2 : 1)) break;
     near.push(up);
@@ -69,7 +76,7 @@ export function codeLanguage(pre: Element): string {
 }
 
 function languageOf(el: Element, own: boolean): string {
-  for (const name of ['data-language', 'data-lang', 'data-code-lang', 'data-code-language', 'syntax', 'lang']) {
+  for (const name of ['data-language', 'data-lang', 'data-code-lang', 'data-code-language', 'data-enlighter-language', 'syntax', 'lang']) {
     // On a wrapper, and as a rule on the code as well, `lang` is a human language.
     if (name === 'lang' && !(own && native(el).localName === 'pre')) continue;
     const value = native(el).getAttribute(name)?.trim();
@@ -81,8 +88,10 @@ function languageOf(el: Element, own: boolean): string {
   const found = CLASS.exec(names)?.[1];
   if (found) return clean(found.replace(/^source-/, ''));
   // The older ways of highlighters: the bare name beside a class of theirs.
-  const beside = own ? /(?:^|\s)(?:hljs|sourceCode|prettyprint|highlight|codehilite|shiki)\s+(?!language-|lang-)([a-z][\w+#]{0,20})(?:\s|$)/i.exec(names)?.[1] : undefined;
-  return beside ? clean(beside) : '';
+  const beside = own || native(el).localName === 'figure' ? /(?:^|\s)(?:hljs|sourceCode|prettyprint|highlight|codehilite|shiki)\s+(?!language-|lang-)([a-z][\w+#]{0,20})(?:\s|$)/i.exec(names)?.[1] : undefined;
+  if (beside) return clean(beside);
+  // The name alone, as some writers put it: only one that means nothing else.
+  return own ? names.split(/\s+/).find((name) => BARE.has(name.toLowerCase()))?.toLowerCase() ?? '' : '';
 }
 
 /** Whether a `lang` attribute means a language that people speak, as it should. */

@@ -4,11 +4,11 @@ import { native } from '../native';
 /** The formula of an element that is one, '' if it has no text; null for any other element. */
 export function formulaOf(el: Element): string | null {
   const name = native(el).localName;
-  if (name === 'math') return texOf(el) ?? symbols(native(el).textContent);
+  if (name === 'math') return texOf(el) ?? symbols(el);
   const classes = native(el).getAttribute('class') ?? '';
   if (name === 'mjx-container' || /(?:^|\s)(?:katex|mwe-math-element|MathJax(?:_SVG|_CHTML)?)(?:\s|$)/.test(classes)) {
     const math = native(el).querySelector('math');
-    return math ? texOf(math) ?? symbols(native(math).textContent) : null;
+    return math ? texOf(math) ?? symbols(math) : null;
   }
   return null;
 }
@@ -20,6 +20,11 @@ function texOf(math: Element): string | null {
   return native(math).getAttribute('display') === 'block' ? `$$${tex}$$` : `$${tex}$`;
 }
 
-function symbols(text: string | null): string {
-  return (text ?? '').replace(/\s+/g, ' ').trim();
+/** The symbols that are drawn: not what is noted beside them, and not what only keeps a place free. */
+function symbols(math: Element): string {
+  const texts = document.createTreeWalker(math, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
+    (node instanceof Element && /^(?:annotation|annotation-xml|mphantom)$/.test(native(node).localName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+  const parts: string[] = [];
+  while (texts.nextNode()) if (texts.currentNode instanceof Text) parts.push(texts.currentNode.data);
+  return parts.join('').replace(/\s+/g, ' ').trim();
 }

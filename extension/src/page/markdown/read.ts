@@ -30,7 +30,7 @@ export interface ReadOptions {
 export async function readBlocks(root: Element, budget: Budget, { omit }: ReadOptions = {}): Promise<Block[]> {
   const builder = new Builder();
   const reader = new Reader(builder, budget, root, omit);
-  await walk(root, { element: (el, style) => reader.element(el, style), text: (text, style) => reader.text(text, style) }, budget);
+  await walk(root, { element: (el, style, seen) => reader.element(el, style, seen), text: (text, style) => reader.text(text, style) }, budget);
   return builder.blocks;
 }
 
@@ -53,20 +53,20 @@ class Reader {
     });
   }
 
-  element(el: Element, style: CSSStyleDeclaration): Leave {
+  element(el: Element, style: CSSStyleDeclaration, seen: () => boolean): Leave {
     const tag = native(el).localName;
     if (el !== this.root) {
       if (this.omit?.has(el) || native(el).hasAttribute('hidden') || isIconFont(el)) return 'skip';
       if (native(el).getAttribute('aria-hidden') === 'true' && !hasUnseenTwin(el)) return 'skip';
-      if (tag === 'input' && (el as HTMLInputElement).type === 'checkbox' && style.visibility === 'visible') this.to.task((el as HTMLInputElement).checked);
+      if (tag === 'input' && (el as HTMLInputElement).type === 'checkbox' && seen()) this.to.task((el as HTMLInputElement).checked);
       if (SKIPPED.has(tag) && !(tag === 'button' && this.titles)) return 'skip';
     }
     const formula = formulaOf(el);
     if (formula !== null) {
-      if (formula) this.to.put({ t: 'raw', text: formula });
+      if (formula && seen()) this.to.put({ t: 'raw', text: formula });
       return 'skip';
     }
-    if (style.visibility !== 'visible' && /^(?:img|hr|br|svg)$/.test(tag)) return 'skip';
+    if (/^(?:img|hr|br|svg)$/.test(tag) && (style.visibility !== 'visible' || (tag === 'img' && !seen()))) return 'skip';
     return this.byTag(el, tag, style);
   }
 
@@ -190,7 +190,7 @@ class Reader {
     const block = this.isBlock(el, 'a', style);
     const apart = !block && isApart(style);
     const end = address === null ? undefined : to.mark('link', address);
-    if (address !== null && !native(el).textContent?.trim() && !native(el).querySelector('img')) {
+    if (address !== null && style.visibility === 'visible' && !native(el).textContent?.trim() && !native(el).querySelector('img')) {
       const label = native(el).getAttribute('aria-label')?.trim() ?? native(el).getAttribute('title')?.trim();
       if (label) to.text(label);
     }

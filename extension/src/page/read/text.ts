@@ -89,13 +89,13 @@ export async function visibleText(root: Element, budget: Budget): Promise<string
   const rows: number[] = [];
 
   const visitor: Visitor = {
-    element(el, style) {
+    element(el, style, seen) {
       const tag = native(el).localName;
       if (WORDLESS.has(tag) || isIconFont(el)) return 'skip';
       if (tag === 'br') { lines.newline(); return 'skip'; }
       if (tag === 'input' || tag === 'select') {
         const shown = controlText(el as HTMLInputElement | HTMLSelectElement);
-        if (style.visibility === 'visible' && shown) { lines.gap(); lines.flow(budget.take(shown)); lines.gap(); }
+        if (shown && seen()) { lines.gap(); lines.flow(budget.take(shown)); lines.gap(); }
         return 'skip';
       }
       const { display } = style;

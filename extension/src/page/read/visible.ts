@@ -5,6 +5,7 @@
 // scrolling, by turning a carousel or by scrolling a page whose parts fade in is not hidden.
 import { parentOf, shadowOf } from '../dom';
 import { native } from '../native';
+import { hasInk, isUndrawn } from './ink';
 
 /**
  * Which content below an element is clipped away, by how it is positioned: a box clips what is in its flow, but a positioned
@@ -45,7 +46,7 @@ export function enter(el: Element, style: CSSStyleDeclaration, above: Clip): Cli
   const pinned = above.pinned || position === 'fixed';
   if (position === 'fixed' && isOutsideViewport(el)) return null;
   if (Number(style.opacity) < 0.01 && !fadesIn(el, style)) return null;
-  if (isCutAway(style, position)) return null;
+  if (isCutAway(style, position) || isUndrawn(el, style)) return null;
 
   const shut = isShut(el, style);
   if (!shut && above === UNCLIPPED && !pinned) return above;
@@ -95,6 +96,8 @@ function isCutAway(style: CSSStyleDeclaration, position: string): boolean {
   if (/^circle\(0(?:px|%)?\b|^ellipse\(0(?:px|%)?\b/.test(path)) return true;
   const inset = /^inset\(([^)]*?)(?:\s+round.*)?\)/.exec(path)?.[1]?.split(/\s+/).map((edge) => (edge.endsWith('%') ? parseFloat(edge) : 0));
   if (inset) return inset[0]! + (inset[2] ?? inset[0]!) >= 99.9 || (inset[1] ?? inset[0]!) + (inset[3] ?? inset[1] ?? inset[0]!) >= 99.9;
+  // A line or a point has no inside.
+  if (path.startsWith('path(') && (path.match(/-?[\d.]+/g)?.length ?? 0) < 5) return true;
   const corners = /^polygon\((?:\w+,\s*)?(.*)\)$/.exec(path)?.[1]?.split(/\s*,\s*/);
   return corners !== undefined && new Set(corners).size < 3;
 }
@@ -102,8 +105,8 @@ function isCutAway(style: CSSStyleDeclaration, position: string): boolean {
 /** A box too small to show anything, which does not let its content hang out. */
 function isShut(el: Element, style: CSSStyleDeclaration): boolean {
   // Unless one axis is `clip`, both are visible or neither is.
-  if (style.overflowX === 'visible' && style.overflowY === 'visible') return false;
-  if (style.display === 'inline' || style.display === 'contents' || el === document.body || el === document.documentElement) return false;
+  if (style.overflowX === 'visible' && style.overflowY === 'visible' && !/paint|strict|content/.test(style.contain)) return false;
+  if ((style.display === 'inline' && native(el).localName !== 'svg') || style.display === 'contents' || el === document.body || el === document.documentElement) return false;
   const { width, height } = native(el).getBoundingClientRect();
   return width <= 1 || height <= 1;
 }
@@ -123,22 +126,54 @@ export function isTextSeen(text: Text, style: CSSStyleDeclaration, clip: Clip, a
   range.selectNodeContents(text);
   const box = range.getBoundingClientRect();
   if (box.width === 0 && box.height === 0) return isBlank(text.data);
-  // Nothing is smaller than one pixel in any language: this is font-size 0 or a scale to nothing.
-  if (box.height < 1 && box.width < 1) return false;
+  if (isBlank(text.data)) return isReachable(text, box, style, clip, at);
+  if (isTooSmall(text.data, box, style)) return false;
+  const el = parentOf(text);
+  if (el && (!hasInk(el, style, box) || isOutsideDrawing(el, box))) return false;
   return isReachable(text, box, style, clip, at);
+}
+
+/** Whether an element that shows something other than text is drawn where one can get to it. */
+export function isBoxSeen(el: Element, style: CSSStyleDeclaration, clip: Clip, at: View): boolean {
+  if (clip.flow || style.visibility !== 'visible') return false;
+  const box = native(el).getBoundingClientRect();
+  // What is not laid out yet has no place to be judged by.
+  return (box.width === 0 && box.height === 0) || isReachable(el, box, style, clip, at);
+}
+
+/** Letters lower than this cannot be read in any language: font-size 0 or 1, or a scale to nothing. */
+const LOWEST = 2.5;
+
+function isTooSmall(text: string, box: DOMRect, style: CSSStyleDeclaration): boolean {
+  const [height, length] = style.writingMode.startsWith('horizontal') ? [box.height, box.width] : [box.width, box.height];
+  // Turned by a quarter, a line is as high as it was long: then both sides say it.
+  if (height < LOWEST && (length < LOWEST || parseFloat(style.fontSize) < LOWEST || height < 1)) return true;
+  // Turned edge on, or its letters pushed onto each other; accents on a letter before them have no width of their own.
+  return length < 0.5 && !/^[\p{M}\p{Cf}\s]*$/u.test(text);
+}
+
+/** Text of a drawing that lies beside what the drawing shows. */
+function isOutsideDrawing(el: Element, box: DOMRect): boolean {
+  if (!(el instanceof SVGElement)) return false;
+  let drawing: SVGElement = el;
+  while (drawing.ownerSVGElement) drawing = drawing.ownerSVGElement;
+  if (getComputedStyle(drawing).overflowX === 'visible') return false;
+  const frame = drawing.getBoundingClientRect();
+  return box.right <= frame.left || box.left >= frame.right || box.bottom <= frame.top || box.top >= frame.bottom;
 }
 
 export function isBlank(text: string): boolean {
   return !/[^ \t\n\r\f]/.test(text);
 }
 
-function isReachable(text: Text, box: DOMRect, style: CSSStyleDeclaration, clip: Clip, at: View): boolean {
+function isReachable(node: Node, box: DOMRect, style: CSSStyleDeclaration, clip: Clip, at: View): boolean {
   const dx = clip.pinned ? 0 : at.x, dy = clip.pinned ? 0 : at.y;
   const left = box.right + dx <= 0 && box.right + dx <= leftEdge(), above = box.bottom + dy <= 0;
+  if (style.textIndent !== '0px' && isIndentedAway(node, box)) return false;
   if (!left && !above && !(box.left >= at.width && pageClipsRight())) return true;
   if (parseFloat(style.textIndent) < -100) return false;
   // Scrolled out of an inner scroller, or slid out of a carousel's window.
-  for (let up = parentOf(text); up && up !== document.body && up !== document.documentElement; up = parentOf(up)) {
+  for (let up = parentOf(node); up && up !== document.body && up !== document.documentElement; up = parentOf(up)) {
     const around = getComputedStyle(up);
     if (around.overflowX === 'visible' && around.overflowY === 'visible') continue;
     const frame = native(up).getBoundingClientRect();
@@ -147,6 +182,15 @@ function isReachable(text: Text, box: DOMRect, style: CSSStyleDeclaration, clip:
     return box.right > frame.left - PARKED && box.bottom > frame.top - PARKED && box.left < frame.right + PARKED;
   }
   return false;
+}
+
+/** Pushed out of its own block by its indent, as images that stand for a text do with it. */
+function isIndentedAway(node: Node, box: DOMRect): boolean {
+  let block = parentOf(node);
+  while (block && /^(?:inline|contents)$/.test(getComputedStyle(block).display)) block = parentOf(block);
+  if (!block || getComputedStyle(block).overflowX === 'visible' || native(block).scrollLeft !== 0) return false;
+  const frame = native(block).getBoundingClientRect();
+  return box.left >= frame.right - 1 || box.right <= frame.left + 1;
 }
 
 /** How far to the left the page can be scrolled: only a right-to-left page goes below 0. */

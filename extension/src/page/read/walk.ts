@@ -1,12 +1,15 @@
 // A walk over the rendered page in the order in which it reads: shadow trees and slots resolved, what cannot be seen left out.
 // It keeps its own stack, so that no nesting is too deep, and stops at a bound, so that no page is too large. A long walk pauses: a page
 // whose scripts never get a turn would look blocked.
-import { enter, isTextSeen, renderedChildren, skipsContent, UNCLIPPED, view, type Clip } from './visible';
+import { enter, isBoxSeen, isTextSeen, renderedChildren, skipsContent, UNCLIPPED, view, type Clip } from './visible';
 import { native } from '../native';
 
 export interface Visitor {
-  /** An element is reached: `skip` leaves it and all in it out, a function is called after its last child. */
-  element(el: Element, style: CSSStyleDeclaration): 'skip' | (() => void) | undefined;
+  /**
+   * An element is reached: `skip` leaves it and all in it out, a function is called after its last child. `seen` says whether what it
+   * shows of its own, other than text, can be seen.
+   */
+  element(el: Element, style: CSSStyleDeclaration, seen: () => boolean): 'skip' | (() => void) | undefined;
   /** Text that can be seen, with the style of the element that draws it. */
   text(text: Text, style: CSSStyleDeclaration): void;
 }
@@ -102,7 +105,7 @@ function* steps(root: Element, visitor: Visitor, budget: Budget): Generator<void
     const style = getComputedStyle(el);
     const clip = enter(el, style, above);
     if (!clip) return;
-    const leave = visitor.element(el, style);
+    const leave = visitor.element(el, style, () => isBoxSeen(el, style, clip, at));
     if (leave === 'skip') return;
     stack.push({ children: skipsContent(style) ? [] : renderedChildren(el), at: 0, style, clip, leave });
   };
