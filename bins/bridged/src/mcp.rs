@@ -38,6 +38,7 @@ pub(crate) fn run(places: &Places, tools: Option<&str>) -> Outcome<()> {
     let provider = BridgeTools::new(Arc::new(ToolsConfig::default()), Arc::new(tools), Seed::new(random()?));
     let mut session = Session::new(Config::default(), provider);
     let executor = Rc::new(LocalExecutor::new());
+    let (spoken, opened) = oneshot::channel();
     let link = Rc::new(Link {
         places: places.clone(),
         executor: executor.clone(),
@@ -45,6 +46,9 @@ pub(crate) fn run(places: &Places, tools: Option<&str>) -> Outcome<()> {
         resume: RefCell::default(),
         ids: RefCell::default(),
         numbers: Cell::new(0),
+        name: RefCell::new("mcp".to_owned()),
+        spoken: RefCell::new(Some(spoken)),
+        opened: RefCell::new(Some(opened)),
     });
     let (input, output) = (input()?, output()?);
     let clock = Time(Instant::now());
@@ -66,6 +70,11 @@ struct Link {
     resume: RefCell<Option<String>>,
     ids: RefCell<BTreeMap<CallId, u64>>,
     numbers: Cell<u64>,
+    /// What the client calls itself, which is the label the hub shows.
+    name: RefCell<String>,
+    /// The first hello waits until the client has said its name, or calls without one.
+    spoken: RefCell<Option<oneshot::Sender<()>>>,
+    opened: RefCell<Option<oneshot::Receiver<()>>>,
 }
 
 /// A connection that said hello.
@@ -90,6 +99,10 @@ impl Link {
     async fn connect(&self) -> Outcome<Rc<Connection>> {
         let places = self.places.clone();
         let (daemon, _) = smol::unblock(move || background::ensure(&places, &[])).await?;
+        let opened = self.opened.borrow_mut().take();
+        if let Some(opened) = opened {
+            let _ = opened.await;
+        }
         let stream = Async::<UnixStream>::connect(&daemon.socket).await.doing("connect to the daemon")?;
         if !bridge_unix::same_user(&stream) {
             return Err(Trouble::failed("the program at the daemon's socket is another user's"));
@@ -100,7 +113,8 @@ impl Link {
             waiting: RefCell::default(),
             dead: Cell::new(false),
         });
-        let mut hello = json!({"type": "hello", "role": "client", "protocol": 2, "name": "mcp"});
+        let mut hello =
+            json!({"type": "hello", "role": "client", "protocol": 2, "name": *self.name.borrow()});
         if let Some(resume) = self.resume.borrow().as_deref() {
             hello["resume"] = resume.into();
         }
@@ -120,6 +134,7 @@ impl Link {
     }
 
     async fn call_through(&self, call: CallId, request: BridgeCall) -> Answer {
+        drop(self.spoken.take());
         let connection = match self.connection().await {
             Ok(connection) => connection,
             // It never left, so that it may be tried again.
@@ -159,6 +174,11 @@ impl Bridge for Link {
         let Some(connection) = self.up.try_lock().and_then(|up| up.clone()) else { return };
         connection.waiting.borrow_mut().remove(&id);
         connection.send(&self.executor, format!(r#"{{"type":"cancel","id":"{id}"}}"#).as_bytes());
+    }
+
+    fn opened(&self, name: Option<&str>) {
+        self.name.replace(name.unwrap_or("mcp").to_owned());
+        drop(self.spoken.take());
     }
 
     async fn save(&self, file: SaveFile) -> Result<String, String> {

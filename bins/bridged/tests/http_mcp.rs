@@ -89,6 +89,37 @@ fn a_stateless_request_needs_no_session() {
     assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (404, &json!(-32601)));
 }
 
+/// The labels of those who opened a tab, in the audit's order.
+fn labels(home: &Home) -> Vec<String> {
+    // What is shown is on the disk.
+    home.bridged(["audit"]).ok();
+    let audit = std::fs::read_to_string(home.state("audit.jsonl")).unwrap();
+    let lines = audit.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|l| l["method"] == "new_tab").map(|l| l["label"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_hub_knows_a_client_by_its_own_name() {
+    let home = Home::new();
+    let (daemon, web) = home.serve_web();
+    let _browser = Recorder::new(&daemon, tabs);
+    let begin = |info: &Value| {
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+            {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}});
+        web.post("/mcp", &[BOTH], &hello).header("mcp-session-id").unwrap().to_owned()
+    };
+    for info in [json!({"name": "Scout \"1\"\n", "version": "1"}), json!({"name": []})] {
+        assert_eq!(call(&web, &begin(&info), &[], "new_tab").status, 200);
+    }
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "Rover"}});
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "new_tab", "arguments": {}, "_meta": meta}});
+    let lines = [BOTH, "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: new_tab"];
+    assert_eq!(web.post("/mcp", &lines, &message).status, 200);
+    assert_eq!(labels(&home), ["Scout \"1\"", "mcp over http", "Rover"]);
+}
+
 #[test]
 fn a_session_belongs_to_the_credential_it_began_with_and_is_an_owner_of_its_own() {
     let home = Home::new();

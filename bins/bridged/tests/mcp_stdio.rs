@@ -21,15 +21,24 @@ struct Client {
 
 impl Client {
     fn start(home: &Home, args: &[&str]) -> Client {
+        Client::named(home, args, &json!({"name": "t", "version": "1"}))
+    }
+
+    fn named(home: &Home, args: &[&str], info: &Value) -> Client {
+        let mut client = Client::silent(home, args);
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+        assert_eq!(client.ask("initialize", params)["result"]["serverInfo"]["name"], "bridged");
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    /// Has said nothing yet.
+    fn silent(home: &Home, args: &[&str]) -> Client {
         let mut command = home.program("bridged");
         command.arg("mcp").args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let mut client = Client { child, input, output, id: 0 };
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-        assert_eq!(client.ask("initialize", params)["result"]["serverInfo"]["name"], "bridged");
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        client
+        Client { child, input, output, id: 0 }
     }
 
     fn send(&mut self, message: &Value) {
@@ -93,6 +102,79 @@ fn each_process_is_an_agent_and_an_owner_of_its_own() {
     assert!(asked.iter().all(|request| request["class"] == "agent"));
     one.end();
     two.end();
+}
+
+/// The labels of those who opened a tab, in the audit's order.
+fn labels(home: &Home) -> Vec<String> {
+    // What is shown is on the disk.
+    home.bridged(["audit"]).ok();
+    let audit = std::fs::read_to_string(home.state("audit.jsonl")).unwrap();
+    let lines = audit.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|l| l["method"] == "new_tab").map(|l| l["label"].as_str().unwrap().to_owned()).collect()
+}
+
+fn opens_tabs(request: &Value) -> Option<Value> {
+    match request["method"].as_str()? {
+        "new_tab" => done(json!({"tab_id": 8, "url": "u", "title": "t", "active": true})),
+        _ => None,
+    }
+}
+
+#[test]
+fn the_hub_knows_a_client_by_its_own_name_cut_and_made_harmless() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let browser = Recorder::new(&daemon, opens_tabs);
+    let open = |client: &mut Client| client.text("new_tab", json!({"url": "https://a.example/"}));
+    let clients: Vec<Client> = [
+        json!({"name": "Scout", "version": "1"}),
+        json!({"name": format!("\"}}\n\u{1b}[2J\u{202e}{}", "x".repeat(100_000))}),
+        // A name that is none is no reason to turn anybody away.
+        json!({"name": " "}),
+        json!({"name": 5}),
+        Value::Null,
+    ]
+    .iter()
+    .map(|info| {
+        let mut client = Client::named(&home, &[], info);
+        open(&mut client);
+        client
+    })
+    .collect();
+    let harmless = format!("\"}}??[2J?{}", "x".repeat(56));
+    assert_eq!(labels(&home), ["Scout", &harmless, "mcp", "mcp", "mcp"]);
+
+    // It is still the same name after a restart of the daemon.
+    drop((daemon, browser));
+    let daemon = home.serve();
+    let browser = Recorder::new(&daemon, opens_tabs);
+    let mut clients = clients.into_iter();
+    let mut scout = clients.next().unwrap();
+    within("it is connected again", || {
+        open(&mut scout);
+        !browser.of_method("new_tab").is_empty()
+    });
+    assert_eq!(labels(&home).last().unwrap(), "Scout");
+    scout.end();
+    clients.for_each(Client::end);
+}
+
+#[test]
+fn a_stateless_client_is_known_by_the_name_in_its_requests_too() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let _browser = Recorder::new(&daemon, opens_tabs);
+    for info in [json!({"name": "Rover", "version": "1"}), Value::Null] {
+        let mut client = Client::silent(&home, &[]);
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": info});
+        let arguments = json!({"url": "https://a.example/"});
+        let answer =
+            client.ask("tools/call", json!({"name": "new_tab", "arguments": arguments, "_meta": meta}));
+        assert_eq!(answer["result"]["isError"], Value::Null, "{answer}");
+        client.end();
+    }
+    assert_eq!(labels(&home), ["Rover", "mcp"]);
 }
 
 #[test]

@@ -53,10 +53,11 @@ impl<H: Host, C: Clock> Callers<H, C> {
         Self { driver, known: RefCell::default() }
     }
 
-    /// The owner that stands for a credential and a session; `kind` keeps the doors' owners apart.
+    /// The owner that stands for a credential and a session; `kind` keeps the doors' owners apart. It keeps the label
+    /// that it was first asked for with: who it is does not hang on what it calls itself.
     pub(crate) fn caller(
         &self,
-        door: Door,
+        (door, label): (Door, &str),
         kind: &str,
         credential: &str,
         session: Option<&str>,
@@ -76,7 +77,6 @@ impl<H: Host, C: Clock> Callers<H, C> {
             let oldest = idle.min_by_key(|(_, caller)| caller.seen.get()).map(|(owner, _)| owner.clone());
             known.remove(&oldest.ok_or(Crowded)?);
         }
-        let label = if door == Door::Mcp { "mcp over http" } else { "http" };
         let caller = self.open(door, label, owner.clone())?;
         known.insert(owner, caller.clone());
         Ok(caller)
@@ -87,7 +87,8 @@ impl<H: Host, C: Clock> Callers<H, C> {
         let local = self.driver.local(&Peer::in_process(door)).map_err(|_| Crowded)?;
         let class = if door == Door::Mcp { "agent" } else { "person" };
         let hello = format!(
-            r#"{{"type":"hello","role":"client","protocol":2,"class":"{class}","name":"{label}","client_id":"{owner}"}}"#
+            r#"{{"type":"hello","role":"client","protocol":2,"class":"{class}","name":{},"client_id":"{owner}"}}"#,
+            quoted(label)
         );
         local.send(hello.as_bytes());
         // The hub answers before `send` returns; what it says other than the acknowledgement closes the connection.

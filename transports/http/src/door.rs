@@ -226,7 +226,7 @@ impl<H: Host, C: Clock> Inside<H, C> {
             other => (None, other),
         };
         let session = head.session.as_deref().or(session).filter(|name| !name.is_empty());
-        let Ok(caller) = self.callers.caller(By::Http, "http", credential, session) else {
+        let Ok(caller) = self.callers.caller((By::Http, "http"), "http", credential, session) else {
             let failure = Failure::new("OVERLOADED", "too many callers at once");
             return Response::json(503, failure.body());
         };

@@ -1,6 +1,6 @@
 //! `/mcp`: the front of `bridge-mcp` behind this door, its calls made in the hub as agents, its files left to the host.
 
-use crate::callers::{Callers, Failure};
+use crate::callers::{Caller, Callers, Crowded, Failure};
 use crate::door::Porter;
 use crate::head::Head;
 use crate::response::{Body, Pieces, Pipe, Response};
@@ -130,7 +130,11 @@ impl<H: Host, C: Clock> Mcp<H, C> {
                     pipe.end();
                 }
             }
-            HttpOutput::Call { key, caller, session, request } => self.call(key, &caller, session, request),
+            HttpOutput::Call { key, caller, session, client, request } => {
+                let name = client.as_deref().unwrap_or("mcp over http");
+                let caller = self.callers.caller((Door::Mcp, name), "mcp", &caller, session.as_deref());
+                self.call(key, caller, request);
+            }
             HttpOutput::Cancel { key } => {
                 if let Some(call) = self.calls.borrow_mut().remove(&key) {
                     call.abort();
@@ -177,8 +181,7 @@ impl<H: Host, C: Clock> Mcp<H, C> {
     }
 
     /// Makes a call in a task of its own: with a session it goes on when its request's connection is lost.
-    fn call(self: &Rc<Self>, key: CallKey, who: &str, session: Option<Arc<str>>, request: BridgeCall) {
-        let caller = self.callers.caller(Door::Mcp, "mcp", who, session.as_deref());
+    fn call(self: &Rc<Self>, key: CallKey, caller: Result<Rc<Caller<H, C>>, Crowded>, request: BridgeCall) {
         let (handle, registration) = AbortHandle::new_pair();
         self.calls.borrow_mut().insert(key, handle);
         let mcp = self.clone();

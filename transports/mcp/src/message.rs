@@ -1,6 +1,7 @@
 //! One JSON-RPC message, borrowed from its bytes: what kind it is, and which parts of it matter.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -119,6 +120,7 @@ pub(crate) struct Meta<'a> {
     pub(crate) progress_token: Option<&'a str>,
     pub(crate) version: Option<Cow<'a, str>>,
     pub(crate) capabilities: Option<&'a str>,
+    pub(crate) client: Option<Arc<str>>,
 }
 
 impl<'a> Meta<'a> {
@@ -137,6 +139,8 @@ impl<'a> Meta<'a> {
             version: Option<&'a RawValue>,
             #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities", default)]
             capabilities: Option<&'a RawValue>,
+            #[serde(borrow, rename = "io.modelcontextprotocol/clientInfo", default)]
+            client: Option<&'a RawValue>,
         }
         let wrong = |text: &str| RpcError::invalid_params(text).at(400);
         let params: Params<'a> = serde_json::from_str(params).map_err(|_| wrong("unreadable params"))?;
@@ -155,8 +159,24 @@ impl<'a> Meta<'a> {
             progress_token: members.progress_token.map(RawValue::get).filter(|raw| is_token(raw)),
             version,
             capabilities: members.capabilities.map(RawValue::get).filter(|raw| raw.starts_with('{')),
+            client: members.client.and_then(client_name),
         })
     }
+}
+
+/// No more of a client's name than this many characters is kept.
+const NAME: usize = 64;
+
+/// The name in a client's description of itself; whatever is wrong with that is no reason to refuse the client.
+pub(crate) fn client_name(info: &RawValue) -> Option<Arc<str>> {
+    #[derive(Deserialize)]
+    struct Info<'a> {
+        #[serde(borrow)]
+        name: Text<'a>,
+    }
+    let info: Info<'_> = serde_json::from_str(info.get()).ok()?;
+    let name: String = info.name.0.trim().chars().take(NAME).collect();
+    (!name.is_empty()).then(|| name.into())
 }
 
 /// The elements of a batch, or why it is none.

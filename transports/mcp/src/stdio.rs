@@ -22,6 +22,10 @@ pub trait Bridge {
     /// Gives a call up: the page is to stop working on it.
     fn cancel(&self, call: CallId);
 
+    /// The client has opened the session; `name` is what it calls itself, if it said. Comes before its first call, again
+    /// whenever that changes.
+    fn opened(&self, _name: Option<&str>) {}
+
     /// Writes a file and says where, or why not.
     fn save(&self, file: SaveFile) -> impl Future<Output = Result<String, String>>;
 }
@@ -125,6 +129,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, B: Bridge> Driver<'_, R, W, B>
     ) -> io::Result<()> {
         let mut end: Option<Duration> = None;
         let mut timer: Option<(Duration, Pin<Box<C::Sleep>>)> = None;
+        let mut opened = None;
         loop {
             while let Some(output) = session.poll_output() {
                 self.act(output);
@@ -164,7 +169,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin, B: Bridge> Driver<'_, R, W, B>
             let now = clock.now();
             match event {
                 Event::Line(Line::Text(line)) if line.trim_ascii().is_empty() => {}
-                Event::Line(Line::Text(line)) => session.handle_message(LANE, &line, now),
+                Event::Line(Line::Text(line)) => {
+                    session.handle_message(LANE, &line, now);
+                    let client = session.client();
+                    if (session.version().is_some() || client.is_some())
+                        && opened.as_ref() != Some(&client.cloned())
+                    {
+                        opened = Some(client.cloned());
+                        self.bridge.opened(client.map(|name| &**name));
+                    }
+                }
                 Event::Line(Line::TooLong) => session.handle_too_large(LANE),
                 Event::Line(Line::End) => end = Some(now + options.linger),
                 Event::Job(Job::Answer(call, answer)) => {

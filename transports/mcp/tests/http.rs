@@ -104,7 +104,7 @@ impl Rig {
                 }
                 HttpOutput::Event { exchange, data } => self.events.push((exchange, data)),
                 HttpOutput::End { exchange } => self.ended.push(exchange),
-                HttpOutput::Call { key, caller, session, request } => {
+                HttpOutput::Call { key, caller, session, request, .. } => {
                     self.calls.push((key, caller, session, request))
                 }
                 HttpOutput::Cancel { key } => self.cancelled.push(key),

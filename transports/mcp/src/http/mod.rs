@@ -361,11 +361,12 @@ impl<P: Provider> Front<P> {
                 }
                 Output::Send { lane, message, kind: Sent::Notice } => self.notice(Exchange(lane.0), &message),
                 Output::Silent { lane } => self.silent(Exchange(lane.0)),
-                Output::Call { call, lane, request } => {
+                Output::Call { call, lane, client, request } => {
                     let caller = self.open.get(&Exchange(lane.0)).map(|open| Arc::clone(&open.caller));
                     let session = self.sessions.get(&number).map(|kept| Arc::clone(&kept.name));
                     let caller = caller.unwrap_or_else(|| "".into());
-                    self.out.push_back(HttpOutput::Call { key: key(call), caller, session, request });
+                    let key = key(call);
+                    self.out.push_back(HttpOutput::Call { key, caller, session, client, request });
                 }
                 Output::Cancel { call } => self.out.push_back(HttpOutput::Cancel { key: key(call) }),
                 Output::Save { call, file } => self.out.push_back(HttpOutput::Save { key: key(call), file }),

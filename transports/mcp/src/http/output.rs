@@ -91,6 +91,8 @@ pub enum HttpOutput {
         caller: Arc<str>,
         /// In which session; `None` for a stateless request.
         session: Option<Arc<str>>,
+        /// What the client calls itself: its own word.
+        client: Option<Arc<str>>,
         /// The call.
         request: BridgeCall,
     },

@@ -4,6 +4,7 @@ mod flight;
 mod output;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,7 +14,9 @@ pub use flight::{AskId, CallId, Lane};
 use flight::{Batch, Flight, Progress, To};
 pub use output::{Config, Eras, Output, Sent};
 
-use crate::message::{META_CAPABILITIES, META_VERSION, Malformed, Message, Meta, Text, elements};
+use crate::message::{
+    META_CAPABILITIES, META_VERSION, Malformed, Message, Meta, Text, client_name, elements,
+};
 use crate::provider::{Answer, Body, Cache, Outcome, Provider, Reply, Request, RpcError};
 use crate::version::Version;
 use crate::wire;
@@ -24,6 +27,7 @@ pub struct Session<P: Provider> {
     config: Config,
     provider: P,
     handshake: Option<Handshake>,
+    client: Option<Arc<str>>,
     flights: BTreeMap<CallId, Flight<P::Call>>,
     batches: BTreeMap<u64, Batch>,
     asks: BTreeMap<AskId, CallId>,
@@ -44,6 +48,7 @@ impl<P: Provider> Session<P> {
             config,
             provider,
             handshake: None,
+            client: None,
             flights: BTreeMap::new(),
             batches: BTreeMap::new(),
             asks: BTreeMap::new(),
@@ -57,6 +62,11 @@ impl<P: Provider> Session<P> {
     /// The revision that a handshake chose.
     pub fn version(&self) -> Option<Version> {
         self.handshake.as_ref().map(|handshake| handshake.version)
+    }
+
+    /// What the client calls itself: its own word, cut and otherwise as it came. A session that many share has none.
+    pub fn client(&self) -> Option<&Arc<str>> {
+        self.client.as_ref()
     }
 
     /// How many calls are under way.
@@ -265,6 +275,9 @@ impl<P: Provider> Session<P> {
         }
         let meta = Meta::of(params)?;
         let version = self.version_of(method, &meta)?;
+        if self.config.eras != Eras::Modern && meta.client.is_some() {
+            self.client.clone_from(&meta.client);
+        }
         if let Some(body) = self.base(method, params, version, to.batch.is_some())? {
             let message = wire::result(id, &body, version, &self.provider.about(version));
             self.reply(to, message, 200);
@@ -294,7 +307,8 @@ impl<P: Provider> Session<P> {
                     last: -1.0,
                 });
                 self.flights.insert(call, Flight { id: id.into(), to, version, keep, progress });
-                self.out.push_back(Output::Call { call, lane: to.lane, request });
+                let client = meta.client.or_else(|| self.client.clone());
+                self.out.push_back(Output::Call { call, lane: to.lane, client, request });
             }
         }
         Ok(())
@@ -353,11 +367,14 @@ impl<P: Provider> Session<P> {
             protocol_version: Text<'a>,
             #[serde(borrow, default)]
             capabilities: Option<&'a RawValue>,
+            #[serde(borrow, default)]
+            client_info: Option<&'a RawValue>,
         }
         let params: Params<'_> = serde_json::from_str(params)
             .map_err(|_| RpcError::invalid_params("initialize needs a protocolVersion").at(400))?;
         let version = Version::negotiate(&params.protocol_version.0);
         let capabilities = params.capabilities.map(RawValue::get).filter(|raw| raw.starts_with('{'));
+        self.client = params.client_info.and_then(client_name);
         self.handshake = Some(Handshake { version, capabilities: capabilities.unwrap_or("{}").into() });
         Ok(wire::initialized(version, &self.provider.about(version)))
     }

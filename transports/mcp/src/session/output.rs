@@ -1,5 +1,6 @@
 //! What a session is made with, and what it wants done.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::flight::{AskId, CallId, Lane};
@@ -64,6 +65,8 @@ pub enum Output {
         call: CallId,
         /// Where the request came from.
         lane: Lane,
+        /// What the client calls itself: its own word.
+        client: Option<Arc<str>>,
         /// The call.
         request: BridgeCall,
     },
