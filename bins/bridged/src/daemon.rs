@@ -151,9 +151,21 @@ impl Daemon {
     /// Changes the policy and tells the browsers. It is on the disk before this returns: a pause must survive whatever
     /// comes next, and is rare enough to be waited for.
     pub(crate) fn change_policy(&self, change: &Change, who: &str) -> Outcome<()> {
-        if !self.policy.borrow_mut().change(change)? {
-            return Ok(());
+        if self.policy.borrow_mut().change(change)? {
+            self.tell_policy(who);
         }
+        Ok(())
+    }
+
+    /// Takes the policy from the disk, where somebody wrote it, and tells the browsers.
+    pub(crate) fn read_policy_again(&self) -> Outcome<()> {
+        if self.policy.borrow_mut().read_again()? {
+            self.tell_policy("policy.json");
+        }
+        Ok(())
+    }
+
+    fn tell_policy(&self, who: &str) {
         let text = self.policy.borrow().text();
         log::info!("policy by {who}: {text}");
         self.audit.policy_changed(who);
@@ -164,14 +176,13 @@ impl Daemon {
                 hub.policy_changed();
             });
         }
-        Ok(())
     }
 
     /// Tells the browsers what the clients of this owner call themselves: their person is shown an id otherwise. Goes with
     /// the policy, which is the one frame that a browser takes unasked, and not to clients, who are not told of each other.
     fn introduce(&self, owner: &str) {
         let Some(driver) = self.driver.get() else { return };
-        let mut policy = json!(self.policy.borrow().rules());
+        let mut policy = self.policy.borrow().whole();
         driver.with_hub(|hub| {
             let Some(client) = hub.connections().find(|c| c.role == Some(Role::Client) && c.owner == owner)
             else {

@@ -85,11 +85,22 @@ impl Policy {
         &self.rules
     }
 
-    /// The rules as one JSON object.
-    pub(crate) fn text(&self) -> String {
+    /// The rules as one JSON object, with the ports of our doors: what browsers are told.
+    pub(crate) fn whole(&self) -> Value {
         let mut all = json!(self.rules);
         all["own_ports"] = json!(self.own_ports);
-        all.to_string()
+        all
+    }
+
+    /// The same as text.
+    pub(crate) fn text(&self) -> String {
+        self.whole().to_string()
+    }
+
+    /// Reads the file again; says whether anything is different now. What cannot be read leaves the rules as they are.
+    pub(crate) fn read_again(&mut self) -> Outcome<bool> {
+        let rules = Policy::open(&self.folder)?.rules;
+        Ok(std::mem::replace(&mut self.rules, rules.clone()) != rules)
     }
 
     /// Changes the rules, on the disk first; says whether anything is different now.

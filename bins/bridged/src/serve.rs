@@ -129,8 +129,11 @@ async fn wait(wished: &Receiver<Wish>, flags: &commands::Serve, places: &Places,
     }
 }
 
-/// What can change without a restart: the log's level, its file, and who may connect.
+/// What can change without a restart: the policy, the log's level, its file, and who may connect.
 fn reload(flags: &commands::Serve, places: &Places, daemon: &Daemon) {
+    if let Err(e) = daemon.read_policy_again() {
+        log::error!("the policy stays as it was: {e}");
+    }
     match flags.given().and_then(|given| Settings::settle(given, places, flags.insecure_compat)) {
         Ok(settings) => {
             log::set_max_level(settings.log);

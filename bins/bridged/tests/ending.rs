@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt;
+
 use rustix::process::Signal;
 use serde_json::json;
 use support::{Home, within};
@@ -90,6 +92,33 @@ fn bridged_stop_answers_what_is_in_flight() {
     assert_eq!((&answer["success"], &answer["maybe_executed"]), (&json!(false), &json!(true)), "{answer}");
     assert!(lines.next().is_none());
     assert_eq!(daemon.ended().code(), Some(0));
+}
+
+/// T117: SIGHUP and the policy.
+#[test]
+fn sighup_reads_the_policy_again_and_keeps_the_old_one_if_it_is_bad() {
+    let home = Home::new();
+    home.bridged(["start"]).ok();
+    let status: serde_json::Value = serde_json::from_str(&home.bridged(["status", "--json"]).ok()).unwrap();
+    let pid = rustix::process::Pid::from_raw(status["pid"].as_i64().unwrap() as i32).unwrap();
+    let mut lines = support::Lines::open(&home.socket());
+    let mut code = || lines.ask(&json!({"id": "1", "method": "list_tabs"}))["code"].clone();
+    assert_eq!(code(), "NO_EXTENSION");
+    let write = |text: &str| {
+        std::fs::write(home.state("policy.json"), text).unwrap();
+        std::fs::set_permissions(home.state("policy.json"), PermissionsExt::from_mode(0o600)).unwrap();
+        rustix::process::kill_process(pid, Signal::HUP).unwrap();
+    };
+    write(r#"{"paused": true}"#);
+    within("it rests", || code() == "PAUSED");
+    write("{");
+    within("the complaint is in the log", || {
+        home.bridged(["logs"]).ok().contains("the policy stays as it was")
+    });
+    assert_eq!(code(), "PAUSED");
+    write("{}");
+    within("it goes on", || code() == "NO_EXTENSION");
+    home.bridged(["stop"]).ok();
 }
 
 /// T117: SIGHUP.

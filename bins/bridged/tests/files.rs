@@ -5,7 +5,7 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::process::Command;
 
 use serde_json::json;
@@ -158,6 +158,16 @@ fn an_unfit_runtime_folder_is_passed_over_by_daemon_and_command_line_alike() {
     assert_eq!(home.bridge(["ping"]).ok(), "pong\n");
     assert!(daemon.log().contains("XDG_RUNTIME_DIR"));
     chmod(&home.path("run"), 0o700);
+
+    // Another user's is none for us either; only root can play that.
+    if rustix::process::geteuid().is_root() {
+        chown(home.path("run"), Some(65534), Some(65534)).unwrap();
+        let daemon = home.serve();
+        assert!(beneath_state.exists() && !home.path("run/bridged").exists());
+        assert_eq!(home.bridge(["ping"]).ok(), "pong\n");
+        assert!(daemon.log().contains("belongs to another user"));
+        chown(home.path("run"), Some(0), Some(0)).unwrap();
+    }
 
     for runtime in ["", "relative/run"] {
         let mut command = home.program("bridged");

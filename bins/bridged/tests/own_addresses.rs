@@ -5,8 +5,8 @@
 mod support;
 
 use serde_json::json;
-use support::Home;
-use support::extension::{Recorder, done};
+use support::extension::{Recorder, done, install, prove};
+use support::{Home, Peer};
 
 /// T127: the bridge's own addresses.
 #[test]
@@ -36,4 +36,21 @@ fn an_address_of_the_daemon_itself_is_forbidden_to_every_client() {
     assert_eq!(browser.of_method("navigate").len() + browser.of_method("batch").len(), 0);
     // This computer's other servers are free.
     assert_eq!(daemon.client().call("navigate", json!({"url": "http://127.0.0.1:1/"}))["success"], true);
+}
+
+/// T127: a browser judges addresses by the ports that it was told last, so that every frame names them.
+#[test]
+fn a_browser_that_asks_for_a_name_is_told_the_ports_again() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let (mut browser, ack) = prove(daemon.port, &install(&home, &daemon)).unwrap();
+    let ports = ack["policy"]["own_ports"].clone();
+    assert_eq!(ports, json!([daemon.port]));
+    let hello = json!({"type": "hello", "role": "client", "name": "Scout", "client_id": "scout"});
+    let mut scout = Peer::open(daemon.port, None, &hello).unwrap();
+    assert_eq!(scout.call("ping", json!({}))["success"], true);
+    browser.send(&json!({"type": "event", "event": "who", "owner": "scout"}));
+    let told = browser.next().unwrap();
+    assert_eq!(told["policy"]["clients"]["scout"]["name"], "Scout", "{told}");
+    assert_eq!(told["policy"]["own_ports"], ports, "{told}");
 }
