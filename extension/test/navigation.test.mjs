@@ -25,6 +25,8 @@ before(async () => {
       '/drop': { drop: true },
       '/redirect': { redirect: '{{cross}}/redirect2', status: 301 },
       '/redirect2': { redirect: '/two?via=2', status: 307, delay: 100 },
+      '/round': { redirect: '/round', status: 302 },
+      '/500': { status: 500, body: '' },
       '/hang': { hang: true },
       '/404': { status: 404, body: '<title>Not there</title>' },
       '/endless': { hang: true, first: '<title>Endless</title><p>text' },
@@ -82,6 +84,15 @@ test('an error status is a page like any other, and says so', async () => {
   const { result } = await go('/404');
   assert.equal(result.status, 404);
   assert.equal(result.title, 'Not there');
+});
+
+test('redirects without an end, and an error without a page, are errors with Chrome\'s reason', async () => {
+  for (const [path, reason] of [['/round', /ERR_TOO_MANY_REDIRECTS/], ['/500', /ERR_HTTP_RESPONSE_CODE_FAILURE/]]) {
+    const answer = await go(path);
+    assert.equal(answer.code, 'NAVIGATION_FAILED');
+    assert.match(answer.error, reason);
+  }
+  await go('/two');
 });
 
 test('204: no page comes, the tab stays, the answer comes', async () => {
@@ -189,6 +200,18 @@ test('a tab that is closed while it loads', async () => {
 test('new_tab at an address that cannot be loaded leaves no tab behind', async () => {
   const count = (await b.ok('list_tabs')).tabs.length;
   assert.equal((await b.fails('new_tab', { url: `${b.base}/drop` })).code, 'NAVIGATION_FAILED');
+  assert.equal((await b.ok('list_tabs')).tabs.length, count);
+});
+
+test('a download instead of a page in a new tab is named as such, and no tab stays', async () => {
+  const count = (await b.ok('list_tabs')).tabs.length;
+  for (const [method, params] of [['new_tab', {}], ['navigate', { new_tab: true }]]) {
+    const answer = await b.fails(method, { ...params, url: `${b.base}/file.bin` });
+    assert.equal(answer.code, 'NAVIGATION_FAILED');
+    assert.match(answer.error, /is a download, not a page \(complete: /, method);
+  }
+  assert.equal((await b.fails('navigate', { url: `${b.base}/204`, new_tab: true })).code, 'NAVIGATION_FAILED');
+  assert.equal((await b.fails('navigate', { url: `${b.base}/drop`, new_tab: true })).code, 'NAVIGATION_FAILED');
   assert.equal((await b.ok('list_tabs')).tabs.length, count);
 });
 

@@ -31,6 +31,7 @@ for (const [code, want] of [
   ['window', '[Window]'], ['new Uint8Array([1, 2])', [1, 2]],
   ['new Promise((r) => setTimeout(r, 50, "later"))', 'later'],
   ['let n = 20; n + 1', 21], ['await Promise.resolve(5)', 5], ['const r = await 6; return r', 6], ['return 7', 7],
+  ['{ a: 1 }', { a: 1 }], ['{ title: document.title, n: 2 };', { title: 'Script', n: 2 }], ['{ let n = 3; n }', 3], ['{}', {}],
   ['typeof secret', 'undefined'],
 ]) {
   test(`value: ${code}`, async () => {

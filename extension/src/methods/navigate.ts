@@ -1,6 +1,7 @@
 // navigate: leads a tab to an address and waits as far as asked; puts it into a session if one is named.
 import type { Handler } from '../call';
 import type { NavigateParams, NavigateResult } from '../generated/methods';
+import { closeTab } from '../tabs/close';
 import { navigateNew, navigateTab, normalUrl } from '../tabs/navigation';
 import { openTab } from '../tabs/open';
 import { hasOwnWindow, ownActiveTab, resolveTab } from '../tabs/resolve';
@@ -16,13 +17,21 @@ export const handler: Handler<NavigateParams, NavigateResult> = async (params, c
   if (fresh) {
     call.acted();
     let grouped: Grouped = {};
+    let opened: number | undefined;
     const open = async () => {
       const { id } = await openTab(call, { url });
+      opened = id;
       grouped = await join(call, id, params);
       return id;
     };
-    const arrival = await navigateNew(call, open, url, params.wait_until);
-    return { ...arrival, ...grouped };
+    try {
+      const arrival = await navigateNew(call, open, url, params.wait_until);
+      return { ...arrival, ...grouped };
+    } catch (e) {
+      // Asked for as one more, it has an id that the caller never learns; otherwise it is where the next navigation goes.
+      if (params.new_tab && opened !== undefined) await closeTab(call, opened).catch(() => {});
+      throw e;
+    }
   }
   const { id } = own ?? (await resolveTab(params, call));
   const grouped = await join(call, id, params);

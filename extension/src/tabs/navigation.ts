@@ -30,6 +30,8 @@ export interface Arrival {
 const AFTER_PARSED_MS = 10_000;
 /** An aborted navigation is over for good when no other has begun within this time. */
 const ABORT_GRACE_MS = 250;
+/** How long after a tab is gone the word may come that it was a download's. */
+const GONE_MS = 300;
 /** So long a navigation may take to begin: longer means that the page asks whether it may be left. */
 const BEGIN_MS = 5000;
 /** A page whose HTML does not end is given this long after its beginning. */
@@ -301,7 +303,13 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
       for (let followed = 0; ; followed++) {
         const outcome = await settle(until);
         switch (outcome.kind) {
-          case 'closed': throw new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
+          case 'closed': {
+            // A new tab that shows nothing but is a download's is closed by Chrome itself; the word of the download may come later.
+            for (const end = Date.now() + GONE_MS; !committed && !downloads.began() && Date.now() < end && !call.signal.aborted;) await new Promise((r) => setTimeout(r, 25));
+            const [download] = await downloads.outcome(call);
+            if (download) throw new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} is a download, not a page (${stateOf(download)}); its tab is closed`);
+            throw new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
+          }
           case 'failed': throw new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} could not be loaded: ${outcome.error}`);
           case 'stayed':
             // A page that arrived and then set off a download, say, has arrived.

@@ -10,12 +10,14 @@ export type Told = { ok: true; json?: string; type: string } | { ok: false; erro
  * code that ran.
  */
 function evaluate(code: string): unknown {
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- running code is what this method is for
+  const parses = (body: string) => { try { new Function(body); return true; } catch { return false; } };
   try {
-    return (0, eval)(code);
+    // In braces, an expression is an object, as in every console; a script would take it for a block.
+    const literal = /^\s*\{/.test(code) ? `(${code.replace(/;\s*$/, '')}\n)` : undefined;
+    return (0, eval)(literal !== undefined && parses(literal) ? literal : code);
   } catch (e) {
     if (!(e instanceof SyntaxError)) throw e;
-    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- running code is what this method is for
-    const parses = (body: string) => { try { new Function(body); return true; } catch { return false; } };
     if (e.message !== 'Illegal return statement' && parses(code)) throw e;
     const AsyncFunction = (async () => {}).constructor as new (body: string) => () => Promise<unknown>;
     for (const body of [`return (${code}\n)`, code]) {
