@@ -1,8 +1,10 @@
 // What the hub may say besides commands: cancel, policy; and what the class of a caller means.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 import { start } from './harness/start.mjs';
 
+const METHODS = JSON.parse(fs.readFileSync(new URL('../../catalogue/methods.json', import.meta.url), 'utf8')).methods;
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 let b, tab;
 before(async () => {
@@ -53,18 +55,33 @@ test('paused, read-only and back, by policy frames', async () => {
   assert.equal(await b.page(tab, '1'), 1);
 });
 
+// T124: another agent's tab, at every method that names one.
 test('agents do not reach each other\'s tabs, nor see them', async () => {
   const agent = { class: 'agent' };
   const one = await b.client({ client_id: 'c1-one' });
   const two = await b.client({ client_id: 'c2-two' });
   const mine = await one.ok('new_tab', { url: b.base }, agent);
   const theirs = await two.ok('new_tab', { url: b.base }, agent);
-  const seen = (await one.ok('list_tabs', {}, agent)).tabs.map((t) => t.tab_id);
+  const listed = (await one.ok('list_tabs', {}, agent)).tabs;
+  const seen = listed.map((t) => t.tab_id);
+  assert.ok(listed.some((t) => t.owner === undefined), 'a user\'s own tab is listed');
+  assert.equal((await one.ok('find_tab', { query: '127.0.0.1' }, agent)).tabs.some((t) => t.tab_id === theirs.tab_id), false);
   assert.ok(seen.includes(mine.tab_id));
   assert.ok(!seen.includes(theirs.tab_id));
-  for (const [method, params] of [['run_script', { code: '1' }], ['close_tab', {}], ['navigate', { url: b.base }], ['screenshot', {}], ['get_page_content', {}]]) {
-    assert.equal((await one.fails(method, { ...params, tab_id: theirs.tab_id }, agent)).code, 'PERMISSION_DENIED', method);
+  hub().tell({ type: 'policy', policy: { evaluate: { since: Date.now(), until: Date.now() + 60_000 } } });
+  const named = METHODS.filter(({ scope }) => scope === 'tab' || scope === 'page');
+  assert.ok(named.length > 30);
+  for (const { name, example } of named) {
+    // Files come to a browser as the daemon read them.
+    const { paths, ...params } = example.params;
+    if (paths) params.files = [{ name: 'me.png', mime: 'image/png', data: '' }];
+    const refusal = await one.fails(name, { ...params, tab_id: theirs.tab_id }, agent);
+    assert.deepEqual([refusal.code, refusal.error], ['PERMISSION_DENIED', `forbidden: tab ${theirs.tab_id} belongs to another client`], name);
   }
+  const step = { method: 'click', params: { tab_id: theirs.tab_id, target: { value: '#late' } } };
+  const { results } = await one.ok('batch', { steps: [step] }, agent);
+  assert.equal(results[0].code, 'PERMISSION_DENIED');
+  hub().tell({ type: 'policy', policy: {} });
   assert.equal((await one.fails('close_auto_tabs', { owner: 'c2-two' }, agent)).code, 'PERMISSION_DENIED');
   assert.equal((await one.fails('close_agent_window', { owner: 'c2-two' }, agent)).code, 'PERMISSION_DENIED');
   assert.deepEqual((await one.ok('close_auto_tabs', {}, agent)).closed, [mine.tab_id]);

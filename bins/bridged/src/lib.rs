@@ -3,6 +3,9 @@
 //! Everything that is protocol lives in the crates this one puts together: the hub in `bridge-core`, its connections in
 //! `bridge-driver`, the doors in `bridge-websocket` and `bridge-unix`. Here are the process, its files and its people.
 
+#[macro_use]
+mod out;
+
 mod audit;
 mod background;
 mod bridge;
@@ -27,6 +30,7 @@ mod logging;
 mod mcp;
 mod own_address;
 mod pairing;
+mod panics;
 mod permit;
 mod places;
 mod policy;
@@ -41,6 +45,7 @@ mod uploads;
 mod web;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -52,6 +57,7 @@ use trouble::{Outcome, Trouble};
 
 /// Runs the program under the name it was called by; `otherwise` counts if that name is neither of the two.
 pub fn main(otherwise: &str) -> ExitCode {
+    panics::keep_quiet();
     let args: Vec<OsString> = std::env::args_os().collect();
     let called =
         args.first().and_then(|a| Path::new(a).file_stem()).and_then(|n| n.to_str()).unwrap_or_default();
@@ -61,11 +67,12 @@ pub fn main(otherwise: &str) -> ExitCode {
         _ => bridged(&args),
     });
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::from(u8::from(out::failed())),
         Err(trouble) => {
             let text = trouble.to_string();
             if !text.is_empty() {
-                eprintln!("{name}: {text}");
+                // Where nobody reads any more, the exit code is all there is.
+                let _ = writeln!(std::io::stderr().lock(), "{name}: {text}");
             }
             ExitCode::from(trouble.code())
         }

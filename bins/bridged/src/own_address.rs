@@ -99,6 +99,7 @@ fn number(part: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
+    /// T126, as far as addresses are judged here.
     #[test]
     fn every_way_to_write_one_of_our_addresses() {
         for own in [

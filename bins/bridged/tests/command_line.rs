@@ -209,8 +209,17 @@ fn a_reader_that_leaves_is_no_failure() {
     let mut shell = Command::new("bash");
     home.settle(&mut shell);
     let line = format!(
-        "set -o pipefail; for i in 1 2 3 4 5; do {} help | true || exit 1; done",
+        "set -o pipefail; for i in 1 2 3 4 5; do {} help | true && {own} --help | true || exit 1; done",
         home.path("bridge").display()
     );
     Done::of(shell.args(["-c", &line])).ok();
+    // What is started goes on: a restart is not left half-way.
+    let mut shell = Command::new("bash");
+    home.settle(&mut shell);
+    let line = format!("set -o pipefail; {own} start | true && {own} restart | true && {own} status");
+    assert!(Done::of(shell.args(["-c", &line])).ok().contains("runs"));
+    let mut shell = Command::new("bash");
+    home.settle(&mut shell);
+    Done::of(shell.args(["-c", &format!("{own} status > /dev/full")]))
+        .fails(1, &["cannot write to standard output"]);
 }

@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
+use support::calm::Calm;
 use support::{Home, Lines, within};
 
 /// T114: no descriptors left.
@@ -41,4 +42,36 @@ fn a_daemon_out_of_descriptors_says_so_once_and_goes_on() {
     child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     let complaints = log.matches("cannot accept connections for now").count();
     assert!((1..=4).contains(&complaints), "{complaints}: {log}");
+}
+
+/// T113: ten thousand connections of one account, most of them beyond the limit.
+#[test]
+fn ten_thousand_connections_are_refused_beyond_the_limit_and_disturb_nobody() {
+    let home = Home::new();
+    let daemon = home.serve_with(&["--port", "0", "--max-connections", "32"]);
+    let calm = Calm::of(&daemon, None);
+    let ping = json!({"id": "1", "method": "ping"});
+    let mut honest = daemon.lines();
+    assert_eq!(honest.ask(&ping)["success"], true);
+    let mut crowd = Vec::new();
+    let mut refused = 0;
+    for knock in 0..10_000 {
+        let mut lines = Lines::open(&home.socket());
+        let answer = lines.ask(&json!({"type": "hello", "role": "client", "protocol": 2}));
+        if answer["type"] == "hello_ack" {
+            crowd.push(lines);
+        } else {
+            assert_eq!(answer["code"], "OVERLOADED", "{answer}");
+            assert!(lines.next().is_none(), "a refused one is closed");
+            refused += 1;
+        }
+        if knock % 500 == 0 {
+            assert_eq!(honest.ask(&ping)["success"], true);
+        }
+    }
+    // One or two of the first clients may still have been leaving.
+    assert!((29..=31).contains(&crowd.len()), "{}", crowd.len());
+    assert_eq!(crowd.len() + refused, 10_000);
+    drop((crowd, honest));
+    calm.again(&daemon, None);
 }

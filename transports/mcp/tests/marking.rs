@@ -1,4 +1,4 @@
-//! Page text stays inside its marks, whatever it says.
+//! Page text stays inside its marks, whatever it says. (T128)
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
