@@ -77,7 +77,8 @@ function alternative(el: Element, walk: Walk, root: boolean): string {
   const role = roleOf(el);
   if (!root) {
     const value = embedded(el, role);
-    if (value !== null) return spend(value, walk);
+    // An empty control is spoken of by its name.
+    if (value) return spend(value, walk);
   }
   const label = native(el).getAttribute('aria-label');
   if (label?.trim()) return spend(label, walk);
@@ -113,21 +114,27 @@ function referred(el: Element, attribute: string, walk: Walk): string {
   return parts.filter(Boolean).join(' ');
 }
 
-/** The value of a control inside another one's label; null if this is no such control. */
+/** The value of a control inside another one's label; null if this is no such control, '' if it is empty. */
 function embedded(el: Element, role: string): string | null {
   switch (role) {
     case 'textbox': case 'searchbox':
-      return el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement ? (el.type === 'password' ? '' : el.value) : (native(el).textContent ?? '');
+      return el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement ? (el.type === 'password' ? '•'.repeat(el.value.length) : el.value) : (native(el).textContent ?? '');
     case 'combobox': case 'listbox':
       if (el instanceof HTMLSelectElement) return Array.from(el.selectedOptions, (option) => option.label).join(' ');
       if (el instanceof HTMLInputElement) return el.value;
       return Array.from(native(el).querySelectorAll('[role~=option][aria-selected=true]'), (option) => native(option).textContent ?? '').join(' ');
     case 'slider': case 'spinbutton': case 'scrollbar': case 'progressbar': case 'meter':
       return native(el).getAttribute('aria-valuetext') ?? native(el).getAttribute('aria-valuenow') ??
-        (el instanceof HTMLInputElement || el instanceof HTMLProgressElement || el instanceof HTMLMeterElement ? String(el.value) : '');
+        (el instanceof HTMLInputElement || el instanceof HTMLProgressElement || el instanceof HTMLMeterElement ? String(el.value) : role === 'slider' ? String(middleOf(el)) : '');
     default:
       return null;
   }
+}
+
+/** What a slider stands at that does not say: the middle of its range. */
+function middleOf(el: Element): number {
+  const [low, high] = (['aria-valuemin', 'aria-valuemax'] as const).map((name, i) => Number(native(el).getAttribute(name) ?? i * 100) || 0) as [number, number];
+  return (low + high) / 2;
 }
 
 /** The name that HTML itself gives: labels, alt, caption, legend, title elements. */

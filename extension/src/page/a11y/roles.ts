@@ -117,7 +117,7 @@ export function roleOf(el: Element): string {
 function implicitRole(el: Element): string {
   const tag = tagOf(el);
   switch (tag) {
-    case 'a': return native(el).hasAttribute('href') || native(el).hasAttribute('xlink:href') ? 'link' : 'generic';
+    case 'a': return native(el).hasAttribute('href') || native(el).hasAttributeNS('http://www.w3.org/1999/xlink', 'href') ? 'link' : 'generic';
     case 'area': return native(el).hasAttribute('href') ? 'link' : 'generic';
     case 'aside': return hasAuthorName(el) || !isInside(el, HEADER_SCOPE, HEADER_SCOPE_ROLE, ['MAIN']) ? 'complementary' : 'generic';
     case 'header': return isInside(el, HEADER_SCOPE, HEADER_SCOPE_ROLE) ? 'generic' : 'banner';
