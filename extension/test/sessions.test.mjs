@@ -1,6 +1,8 @@
 // Sessions as tab groups, and find_tab: who may use a session, what its end closes, what outlives the worker.
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { savedGroups } from './harness/saved-groups.mjs';
 import { start } from './harness/start.mjs';
 
 let b, other;
@@ -100,6 +102,31 @@ test('an agent\'s group is in the agent\'s own window', async () => {
   assert.equal(one.group_id, two.group_id);
   const mine = await b.open('/');
   assert.notEqual((await listed(one.tab_id)).window_id, (await listed(mine)).window_id);
+});
+
+// Chrome keeps a group that goes with its window, for good and with its pages' addresses.
+test('no session leaves a saved group behind, whatever closes its tabs with their window', async () => {
+  const names = { close_session: 'kept-a', close_agent_window: 'kept-b', close_auto_tabs: 'kept-c', close_tab: 'kept-d' };
+  const kept = () => { const all = savedGroups(path.join(b.dir, 'profile')); return Object.values(names).filter((name) => all.some((value) => value.includes(`agent:${name}`))); };
+  const until = async (want) => {
+    for (const end = Date.now() + 10_000; kept().join() !== want.join();) {
+      assert.ok(Date.now() < end, `saved: ${kept()}`);
+      await new Promise((r) => setTimeout(r, 50));
+    }
+  };
+  const agents = [];
+  for (const [method, session_id] of Object.entries(names)) {
+    const agent = await b.client({ client_id: `mcp-${session_id}` });
+    const tabs = [];
+    for (let i = 0; i < (method === 'close_tab' ? 1 : 2); i++) tabs.push((await agent.ok('new_tab', { url: `${b.base}/`, session_id })).tab_id);
+    agents.push({ agent, method, session_id, tabs });
+  }
+  await until(Object.values(names));
+  for (const { agent, method, session_id, tabs } of agents) {
+    await agent.ok(method, { close_session: { session_id }, close_agent_window: { owner: `mcp-${session_id}` }, close_auto_tabs: { owner: `mcp-${session_id}` }, close_tab: { tab_id: tabs[0] } }[method]);
+    for (const tab of tabs) assert.equal(await listed(tab), undefined, method);
+  }
+  await until([]);
 });
 
 test('group fields without a session are refused', async () => {

@@ -4,12 +4,14 @@ import { lettingGo } from '../debugger/leave';
 import { BridgeError } from '../errors';
 import { mayAsk } from './leaving';
 import { forgetTabs } from './owners';
+import { leaveGroup } from './sessions';
 
 /** How long a tab may take to go before something is thought to hold it. */
 const CLOSE_MS = 2000;
 
 /** Closes a tab; throws if it stays. Whoever names a tab to be closed means it: the page's own question is answered with yes. */
 export async function closeTab(call: Call, tabId: number): Promise<void> {
+  await leaveGroup(tabId);
   const close = () => removeTab(tabId, remaining(call, CLOSE_MS));
   const gone = (await mayAsk(call, tabId)) ? await lettingGo(tabId, close) : await close();
   // With its question showing, a second request closes the tab without asking.

@@ -191,12 +191,25 @@ export async function dissolve(call: Call, id: string, close: boolean): Promise<
       if (close && (owner !== undefined || found)) closing.push(tab.id);
       else staying.push(tab.id);
     }
-    for (const tabId of [...closing, ...staying]) delete s.tabs[tabId];
+    const all = [...closing, ...staying];
+    for (const tabId of all) delete s.tabs[tabId];
     delete s.sessions[id];
     await save();
-    if (staying.length) await chrome.tabs.ungroup(staying as [number, ...number[]]).catch(() => {});
+    // Those that close as well: see leaveGroup. Each by itself, as one that is gone by now would spoil the call for all.
+    await Promise.all(all.map((tabId) => chrome.tabs.ungroup(tabId).catch(() => {})));
     return { closing, staying };
   });
+}
+
+/**
+ * Takes a tab that is to be closed out of its session's group. A group whose last tab leaves it is gone; one that goes with its window
+ * Chrome keeps as a saved one, with the addresses of its pages.
+ */
+export async function leaveGroup(tabId: number): Promise<void> {
+  const { groupId } = await chrome.tabs.get(tabId).catch(() => ({ groupId: undefined }));
+  if (groupId === undefined) return;
+  const { sessions } = await load();
+  if (Object.values(sessions).some((s) => s.groupId === groupId)) await chrome.tabs.ungroup(tabId).catch(() => {});
 }
 
 export function watchSessions(): void {
