@@ -49,6 +49,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use bridge_catalogue::catalogue as methods;
 use cli::Parsed;
 use commands::{Bridged, Command, ExtensionCommand, PolicyCommand};
 use config::{Given, Settings, Text};
@@ -80,6 +81,14 @@ pub fn main(otherwise: &str) -> ExitCode {
 }
 
 fn bridged(args: &[String]) -> Outcome<()> {
+    if let Some(method) =
+        args.first().filter(|name| *name != "status").and_then(|name| methods().method(name))
+    {
+        let method = method.command();
+        return Err(Trouble::usage(format!(
+            "`{method}` is a command of the other program: `bridge {method}`"
+        )));
+    }
     let parsed = match cli::parse::<Bridged>("bridged", args)? {
         Parsed::Command(parsed) => parsed,
         Parsed::Print(text) => {

@@ -202,6 +202,16 @@ fn help_comes_from_the_catalogue() {
 }
 
 #[test]
+fn a_command_of_the_other_program_is_said_to_be_one() {
+    let home = Home::new();
+    home.bridged(["list-tabs"]).fails(2, &["`bridge list-tabs`"]);
+    home.bridged(["get_value", "#a"]).fails(2, &["`bridge get-value`"]);
+    home.bridge(["doctor"]).fails(2, &["`bridged doctor`"]);
+    // Both have this one.
+    home.bridged(["status"]).fails(3, &[]);
+}
+
+#[test]
 fn a_reader_that_leaves_is_no_failure() {
     let home = Home::new();
     let own = env!("CARGO_BIN_EXE_bridged");

@@ -18,7 +18,7 @@ use crate::client::{Client, Failure, Refusal, Role};
 use crate::config::{Given, Settings};
 use crate::places::Places;
 use crate::trouble::{Doing, FAILED, NO_BROWSER, NO_DAEMON, Outcome, TIMED_OUT, Trouble};
-use crate::{saving, show};
+use crate::{commands, saving, show};
 
 /// How long a browser gets to connect to a daemon that has only just started.
 const BROWSER_WITHIN: Duration = Duration::from_secs(8);
@@ -320,6 +320,13 @@ fn find(name: &str) -> Outcome<&'static Method> {
         let commands: Vec<String> = catalogue().methods().iter().map(Method::command).collect();
         let own = ["help", "call", "watch", "repl", "completions"];
         let known = commands.iter().map(String::as_str).chain(own);
+        let other = <commands::Command as argh::SubCommands>::COMMANDS.iter().find(|c| c.name == name);
+        if let Some(other) = other {
+            return Trouble::usage(format!(
+                "`{0}` is a command of the other program: `bridged {0}`",
+                other.name
+            ));
+        }
         Trouble::usage(match nearest(name, known) {
             Some(near) => format!("there is no method `{}`; did you mean `{near}`?", name.escape_debug()),
             None => format!("there is no method `{}`; `bridge help` lists them all", name.escape_debug()),
@@ -339,7 +346,7 @@ fn overview() -> String {
          bridge completions bash|zsh|fish\n\n\
          A lone `-` in place of a value reads it from standard input; what follows `--` is never a flag.\n\
          Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon, 4 no browser, 5 timed out.\n\
-         Example: bridge new-tab https://example.com && bridge click 'text=More information...'\n",
+         Example: bridge new-tab https://example.com && bridge click 'text=Learn more'\n",
         catalogue().overview()
     )
 }
