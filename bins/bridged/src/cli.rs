@@ -33,7 +33,12 @@ pub(crate) fn parse<T: TopLevelCommand>(name: &str, args: &[String]) -> Outcome<
         Ok(command) => Ok(Parsed::Command(command)),
         Err(EarlyExit { output, status: Ok(()) }) => Ok(Parsed::Print(output)),
         Err(EarlyExit { output, status: Err(()) }) => {
-            Err(Trouble::usage(format!("{}; see `{name} --help`", one_sentence(&output))))
+            let said = one_sentence(&output);
+            // The help of the command that was meant, if one was.
+            let command =
+                words.first().filter(|word| !word.starts_with('-') && !said.ends_with(&format!(": {word}")));
+            let of = command.map_or(String::new(), |command| format!(" {command}"));
+            Err(Trouble::usage(format!("{said}; see `{name}{of} --help`")))
         }
     }
 }

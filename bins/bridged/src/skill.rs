@@ -92,7 +92,7 @@ A success is `{"data":…}`, a failure `{"error":{"code":…,"message":…}}`. O
 
 Unix socket, one JSON object a line:
 
-    printf '{"id":"1","method":"list_tabs"}\n' | nc -U -q 5 {socket}
+    printf '{"id":"1","method":"list_tabs"}\n' | nc -N -U {socket}
 
 "#;
 

@@ -207,6 +207,8 @@ fn a_command_of_the_other_program_is_said_to_be_one() {
     home.bridged(["list-tabs"]).fails(2, &["`bridge list-tabs`"]);
     home.bridged(["get_value", "#a"]).fails(2, &["`bridge get-value`"]);
     home.bridge(["doctor"]).fails(2, &["`bridged doctor`"]);
+    home.bridged(["nonsense"]).fails(2, &["nonsense; see `bridged --help`"]);
+    home.bridged(["policy", "set"]).fails(2, &["key value; see `bridged policy --help`"]);
     // Both have this one.
     home.bridged(["status"]).fails(3, &[]);
 }
