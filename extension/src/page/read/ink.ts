@@ -42,11 +42,13 @@ function matrixOf(style: CSSStyleDeclaration): DOMMatrix {
 export function hasInk(el: Element, style: CSSStyleDeclaration, box: DOMRect): boolean {
   const drawn = el instanceof SVGElement;
   const fill = drawn ? style.fill : style.webkitTextFillColor;
+  const faint = fill === 'none' || alphaOf(fill) * (drawn ? Number(style.fillOpacity) : 1) < 0.01;
+  // The rest is asked only of what has no colour of its own to be seen by: on a large page every question counts.
+  if (!faint && (drawn || !isLike(fill, behind(el)))) return true;
   if (drawn ? isStroked(style.stroke, style.strokeWidth, Number(style.strokeOpacity)) : isStroked(style.webkitTextStrokeColor, style.webkitTextStrokeWidth, 1)) return true;
   if (!drawn && style.textShadow !== 'none') return true;
-  const faint = fill === 'none' || alphaOf(fill) * (drawn ? Number(style.fillOpacity) : 1) < 0.01;
   if (faint) return (!drawn && isCutOut(el)) || native(el).getAnimations().some((animation) => animation.playState === 'running' || animation.pending);
-  return drawn || !isLostIn(el, fill, box);
+  return !isLostIn(el, fill, box);
 }
 
 function isStroked(colour: string, width: string, opacity: number): boolean {
@@ -60,6 +62,43 @@ function isCutOut(el: Element): boolean {
     if (style.webkitBackgroundClip?.includes('text')) return true;
   }
   return false;
+}
+
+const CANVAS = 'rgb(255, 255, 255)';
+/** The background colour behind the text of each element, as of this turn: its own or that of the nearest box around it that has one. */
+let colours = new WeakMap<Element, string>();
+
+function behind(el: Element): string {
+  const asked: Element[] = [];
+  let colour = CANVAS;
+  for (let up: Element | null = el; up; up = native(up).parentElement) {
+    const known = colours.get(up);
+    if (known !== undefined) { colour = known; break; }
+    asked.push(up);
+    const own = getComputedStyle(up).backgroundColor;
+    if (own !== 'rgba(0, 0, 0, 0)') { colour = own; break; }
+  }
+  for (const element of asked) colours.set(element, colour);
+  forget();
+  return colour;
+}
+
+function isLike(fill: string, behind: string): boolean {
+  if (fill === behind) return true;
+  const one = partsOf(fill), two = partsOf(behind);
+  return one !== null && two !== null && alike(one, two);
+}
+
+let forgetting = false;
+/** What is known holds for one turn: after it the page may have changed. */
+function forget(): void {
+  if (forgetting) return;
+  forgetting = true;
+  queueMicrotask(() => {
+    forgetting = false;
+    boxesNow = undefined;
+    colours = new WeakMap();
+  });
 }
 
 /** Whether the text has the colour of the plain background that it is on. */
@@ -88,32 +127,48 @@ function isPlain(el: Element, fill: string, box: DOMRect): boolean {
     }
   }
   const boxes = painted();
-  if (!boxes) return false;
+  if (!boxes || box.height >= MANY_STRIPS * STRIP_PX) return false;
   const colour = partsOf(fill)!;
-  return !boxes.some(({ el: other, rect, colour: theirs, before }) =>
+  return ![...boxes.tall, ...strips(box).flatMap((strip) => boxes.strips.get(strip) ?? [])].some(({ el: other, rect, colour: theirs, before }) =>
     rect.left < box.right && rect.right > box.left && rect.top < box.bottom && rect.bottom > box.top &&
     (before || ((!theirs || !alike(colour, theirs)) && !native(other).contains(el))));
 }
 
 interface Painted { el: Element; rect: DOMRect; colour: [number, number, number] | null; before: boolean }
-/** What draws something, as of this turn. */
-let boxesNow: Painted[] | null | undefined;
+/** What draws something, as of this turn, by the strips of the page that it reaches over; what reaches over many is kept apart. */
+interface Boxes { strips: Map<number, Painted[]>; tall: Painted[] }
+let boxesNow: Boxes | null | undefined;
+
+const STRIP_PX = 200;
+const MANY_STRIPS = 50;
+
+function strips({ top, bottom }: DOMRect): number[] {
+  const first = Math.floor(top / STRIP_PX);
+  return Array.from({ length: Math.min(MANY_STRIPS, Math.floor(bottom / STRIP_PX) - first + 1) }, (_, i) => first + i);
+}
 
 const PICTURES = /^(?:img|video|canvas|svg|iframe|object|embed|input)$/;
 
-function painted(): Painted[] | null {
+function painted(): Boxes | null {
   if (boxesNow !== undefined) return boxesNow;
-  queueMicrotask(() => { boxesNow = undefined; });
+  forget();
   const all = document.body ? native(document.body).getElementsByTagName('*') : [];
   if (all.length > MOST_BOXES) return boxesNow = null;
-  const boxes: Painted[] = [];
+  const boxes: Boxes = { strips: new Map(), tall: [] };
   for (const el of all) {
     const style = getComputedStyle(el);
     if (style.display === 'none') continue;
     const before = ['::before', '::after'].some((pseudo) => draws(getComputedStyle(el, pseudo)));
     const picture = PICTURES.test(native(el).localName) || style.backgroundImage !== 'none' || native(el).shadowRoot !== null;
     const alpha = alphaOf(style.backgroundColor);
-    if (picture || before || alpha > 0) boxes.push({ el, rect: native(el).getBoundingClientRect(), colour: !picture && alpha === 1 ? partsOf(style.backgroundColor) : null, before });
+    if (!picture && !before && alpha === 0) continue;
+    const box: Painted = { el, rect: native(el).getBoundingClientRect(), colour: !picture && alpha === 1 ? partsOf(style.backgroundColor) : null, before };
+    const over = strips(box.rect);
+    if (over.length >= MANY_STRIPS) { boxes.tall.push(box); continue; }
+    for (const strip of over) {
+      const there = boxes.strips.get(strip);
+      if (there) there.push(box); else boxes.strips.set(strip, [box]);
+    }
   }
   return boxesNow = boxes;
 }

@@ -145,6 +145,7 @@ export function isBoxSeen(el: Element, style: CSSStyleDeclaration, clip: Clip, a
 const LOWEST = 2.5;
 
 function isTooSmall(text: string, box: DOMRect, style: CSSStyleDeclaration): boolean {
+  if (box.height >= LOWEST && box.width >= LOWEST) return false;
   const [height, length] = style.writingMode.startsWith('horizontal') ? [box.height, box.width] : [box.width, box.height];
   // Turned by a quarter, a line is as high as it was long: then both sides say it.
   if (height < LOWEST && (length < LOWEST || parseFloat(style.fontSize) < LOWEST || height < 1)) return true;
