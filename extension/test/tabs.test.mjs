@@ -89,10 +89,10 @@ test('two first tabs of an agent at once end up in one window', async () => {
   agent.close();
 });
 
-test('a tab that does not exist is TAB_NOT_FOUND for every method, whatever the number', async () => {
-  for (const tab_id of [999999999, 2 ** 40, -5]) {
+test('a tab that does not exist is TAB_NOT_FOUND for every method, and what is no number of a tab is refused as such', async () => {
+  for (const [tab_id, code] of [[999999999, 'TAB_NOT_FOUND'], [2 ** 40, 'TAB_NOT_FOUND'], [0, 'INVALID_PARAMS'], [-5, 'INVALID_PARAMS']]) {
     for (const [method, params] of [['close_tab', {}], ['activate_tab', {}], ['navigate', { url: b.base }], ['run_script', { code: '1' }], ['screenshot', {}]]) {
-      assert.equal((await b.fails(method, { ...params, tab_id })).code, 'TAB_NOT_FOUND', `${method} ${tab_id}`);
+      assert.equal((await b.fails(method, { ...params, tab_id })).code, code, `${method} ${tab_id}`);
     }
   }
 });
