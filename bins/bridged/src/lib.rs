@@ -49,7 +49,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use bridge_catalogue::catalogue as methods;
 use cli::Parsed;
 use commands::{Bridged, Command, ExtensionCommand, PolicyCommand};
 use config::{Given, Settings, Text};
@@ -81,15 +80,7 @@ pub fn main(otherwise: &str) -> ExitCode {
 }
 
 fn bridged(args: &[String]) -> Outcome<()> {
-    if let Some(method) =
-        args.first().filter(|name| *name != "status").and_then(|name| methods().method(name))
-    {
-        let method = method.command();
-        return Err(Trouble::usage(format!(
-            "`{method}` is a command of the other program: `bridge {method}`"
-        )));
-    }
-    let parsed = match cli::parse::<Bridged>("bridged", args)? {
+    let parsed = match cli::parse::<Bridged>("bridged", args).map_err(|e| other_program(args).unwrap_or(e))? {
         Parsed::Command(parsed) => parsed,
         Parsed::Print(text) => {
             println!("{}", text.trim_end());
@@ -150,6 +141,13 @@ fn bridged(args: &[String]) -> Outcome<()> {
         // Answered above: it needs no folders.
         Command::Completions(_) => Ok(()),
     }
+}
+
+/// What is no command here may be one of `bridge`; the catalogue is not read before that is the question.
+fn other_program(args: &[String]) -> Option<Trouble> {
+    let name = args.first().filter(|name| *name != "status")?;
+    let method = bridge_catalogue::catalogue().method(name)?.command();
+    Some(Trouble::usage(format!("`{method}` is a command of the other program: `bridge {method}`")))
 }
 
 fn unpack(places: &Places, dir: Option<String>, port: Option<String>) -> Outcome<()> {
