@@ -372,7 +372,12 @@ impl<H: Host, C: Clock> Shared<H, C> {
 
     /// Cuts off the longest queue until all together are within bounds.
     fn relieve(&self) {
-        while self.queued.get() > self.options.all_queues {
+        loop {
+            // Whoever was cut off may still have a message under way, which cutting off others does not end sooner.
+            let open: usize = self.links.borrow().iter().flatten().map(|link| link.counted.get()).sum();
+            if open <= self.options.all_queues {
+                return;
+            }
             let longest = self.links.borrow().iter().flatten().max_by_key(|link| link.counted.get()).cloned();
             match longest {
                 Some(link) if link.counted.get() > 0 && link.id.get().is_some() => {

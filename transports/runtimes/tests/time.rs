@@ -299,6 +299,23 @@ fn all_queues_together_are_bounded() {
     assert_eq!(still.connections(), 8);
 }
 
+/// Nothing is gained at once by cutting off a client whose one answer is being written, and no other pays for that.
+#[test]
+fn no_more_are_cut_off_than_the_bound_asks_for() {
+    let options = Options { all_queues: 8 << 20, ..Options::default() };
+    let mut still = Still::with(options);
+    let browser = still.local("extension");
+    let slow: Vec<_> = (0..12).map(|_| joined(&mut still, "client", 1 << 10)).collect();
+    for client in &slow {
+        client.put(&text(r#"{"id":"1","method":"m"}"#));
+        still.run();
+        answer(&browser, 1 << 20);
+        still.run();
+    }
+    // Eight fit, for each socket took a little; the browser is one more.
+    assert_eq!(still.connections(), 9);
+}
+
 #[test]
 fn a_client_is_not_read_while_its_browser_does_not_read() {
     let mut still = Still::new();
