@@ -96,6 +96,8 @@ export async function navigateBy(call: Call, tabId: number, begin: (watch: Navig
 export async function navigateNew(call: Call, open: () => Promise<number>, url: string, until: WaitUntil = 'load'): Promise<Arrival> {
   // The first events of a new tab come before its id is known here.
   const watch = watchNavigation(call);
+  // A download may even be over by then.
+  watch.expect(url);
   const traffic = until === 'network_idle' ? watchTraffic() : undefined;
   try {
     const tabId = await open();
@@ -132,6 +134,8 @@ type Outcome =
   | { kind: 'time-up' };
 
 export interface NavigationWatch {
+  /** The address that is about to be asked for, where its events are heard only later. */
+  expect(url: string): void;
   /** Names the tab, if it was not known when the watch was set up. */
   bind(tabId: number): void;
   /** Waits for the navigation to get as far as asked and looks where the tab is. */
@@ -281,6 +285,7 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
   }
 
   return {
+    expect: (url) => { if (URL.canParse(url)) downloads.went(new URL(url).href); },
     stop,
     bind,
     begun: () => begun,
