@@ -4,10 +4,9 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::json;
 use support::calm::Calm;
@@ -20,26 +19,14 @@ fn a_daemon_out_of_descriptors_says_so_once_and_goes_on() {
     let mut shell = Command::new("sh");
     home.settle(&mut shell);
     shell.args(["-c", "ulimit -n 64; exec \"$0\" serve --port 0", env!("CARGO_BIN_EXE_bridged")]);
-    let mut child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let port: u16 = line.trim().rsplit_once(':').unwrap().1.parse().unwrap();
-
-    let crowd: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+    let daemon = home.begin(shell);
+    let crowd: Vec<TcpStream> =
+        (0..100).map(|_| TcpStream::connect(("127.0.0.1", daemon.port)).unwrap()).collect();
     let locals: Vec<UnixStream> = (0..100).map(|_| UnixStream::connect(home.socket()).unwrap()).collect();
-    within("the process has no descriptor left", || {
-        let held = std::fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap().count();
-        held >= 63
-    });
-    assert!(child.try_wait().unwrap().is_none());
+    within("the process has no descriptor left", || daemon.descriptors() >= 63);
     drop((crowd, locals));
-    let mut lines = Lines::open(&home.socket());
-    assert_eq!(lines.ask(&json!({"id": "1", "method": "ping"}))["success"], true);
-    drop(lines);
-    home.bridged(["stop"]).ok();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
-    let mut log = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(daemon.lines().ask(&json!({"id": "1", "method": "ping"}))["success"], true);
+    let log = daemon.log();
     let complaints = log.matches("cannot accept connections for now").count();
     assert!((1..=4).contains(&complaints), "{complaints}: {log}");
 }

@@ -266,6 +266,8 @@ fn a_client_that_hangs_up_ends_its_call_and_nobody_elses() {
 fn a_large_picture_comes_as_it_is() {
     let home = Home::new();
     let (daemon, web) = home.serve_web();
+    // Twice the picture, whose 5 MiB came and went in one piece.
+    daemon.keeps(12);
     let base64 = "iVBORw0KGgo/+".repeat(400_000);
     let picture = base64.clone();
     let _browser = Recorder::new(&daemon, move |_| {

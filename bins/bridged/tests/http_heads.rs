@@ -260,6 +260,8 @@ fn a_body_has_a_size_and_must_not_stall() {
     let home = Home::new();
     let (daemon, web) = home.serve_web();
     let limit = 8 << 20;
+    // Twice the largest body; below it is shown that no more stays.
+    daemon.keeps(18);
     let chunked =
         web.head("POST /command", &["Content-Type: application/json", "Transfer-Encoding: chunked"]);
     let large = || {

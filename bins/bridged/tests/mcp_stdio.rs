@@ -145,7 +145,8 @@ fn the_hub_knows_a_client_by_its_own_name_cut_and_made_harmless() {
     assert_eq!(labels(&home), ["Scout", &harmless, "mcp", "mcp", "mcp"]);
 
     // It is still the same name after a restart of the daemon.
-    drop((daemon, browser));
+    daemon.kill();
+    drop(browser);
     let daemon = home.serve();
     let browser = Recorder::new(&daemon, opens_tabs);
     let mut clients = clients.into_iter();

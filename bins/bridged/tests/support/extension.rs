@@ -32,6 +32,7 @@ impl Recorder {
     ) -> Recorder {
         let mut peer = Peer::open(daemon.port, None, hello).unwrap();
         assert_eq!(peer.call("ping", json!({}))["result"]["pong"], true);
+        daemon.hangs_up_on(&peer);
         let recorder = Recorder { asked: Arc::default() };
         let asked = recorder.asked.clone();
         std::thread::spawn(move || {

@@ -6,20 +6,24 @@
 pub mod calm;
 pub mod extension;
 pub mod http;
+mod peers;
 
+use std::cell::Cell;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tungstenite::{Message, WebSocket};
+
+use calm::Start;
+pub use peers::{Lines, Peer};
 
 /// What nothing here may take longer than; reaching it is a failure.
 pub const CEILING: Duration = Duration::from_secs(20);
@@ -82,7 +86,13 @@ impl Home {
 
     pub fn serve_with(&self, args: &[&str]) -> Daemon {
         let mut command = self.program("bridged");
-        command.arg("serve").args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg("serve").args(args);
+        self.begin(command)
+    }
+
+    /// The same by a command that becomes it.
+    pub fn begin(&self, mut command: Command) -> Daemon {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -99,7 +109,15 @@ impl Home {
             let _ = stderr.read_to_string(&mut text);
             text
         });
-        Daemon { port: port.parse().unwrap(), child, log: Some(log), socket: self.socket() }
+        Daemon {
+            port: port.parse().unwrap(),
+            start: Start::of(child.id()),
+            child,
+            log: Some(log),
+            state: self.state(""),
+            browsers: Mutex::default(),
+            kept: Cell::default(),
+        }
     }
 }
 
@@ -157,12 +175,19 @@ impl Done {
     }
 }
 
-/// A daemon in the foreground; killed when dropped.
+/// A daemon in the foreground. When it is dropped, and it lives still, it is asked for what must hold after every test
+/// ([`calm`]), and killed.
 pub struct Daemon {
     pub port: u16,
     pub child: Child,
     log: Option<std::thread::JoinHandle<String>>,
-    socket: PathBuf,
+    /// The folder that says where it listens.
+    state: PathBuf,
+    start: Start,
+    /// The browsers that live in threads of their own, to be hung up on at the end.
+    browsers: Mutex<Vec<TcpStream>>,
+    /// What the allocator may keep of this test, in MiB.
+    kept: Cell<u64>,
 }
 
 impl Daemon {
@@ -183,13 +208,25 @@ impl Daemon {
 
     /// Ends it and returns its log.
     pub fn log(mut self) -> String {
+        self.is_calm();
         self.signal(rustix::process::Signal::TERM);
         self.ended();
         self.log.take().unwrap().join().unwrap()
     }
 
     pub fn lines(&self) -> Lines {
-        Lines::open(&self.socket)
+        Lines::open(Path::new(self.record()["socket"].as_str().unwrap()))
+    }
+
+    /// What it says of itself: where it listens, above all.
+    pub fn record(&self) -> Value {
+        serde_json::from_slice(&std::fs::read(self.state.join("bridged.lock")).unwrap()).unwrap()
+    }
+
+    /// Ends it in the middle of everything, and asks nothing of it any more.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// A client of the base protocol: a hello, nothing else.
@@ -203,6 +240,7 @@ impl Daemon {
         let mut peer = Peer::open(self.port, None, &hello).unwrap();
         // Its own ping is answered only after its hello was, so from here on the hub knows it.
         assert_eq!(peer.call("ping", json!({}))["result"]["pong"], true);
+        self.hangs_up_on(&peer);
         std::thread::spawn(move || {
             while let Some(request) = peer.next() {
                 let Some(result) = answer(request["method"].as_str().unwrap_or(""), &request["params"])
@@ -216,123 +254,31 @@ impl Daemon {
         });
         FakeBrowser
     }
+
+    /// This peer lives in a thread until the test is over.
+    pub fn hangs_up_on(&self, peer: &Peer) {
+        self.browsers.lock().unwrap().push(peer.stream().try_clone().unwrap());
+    }
+
+    /// The browsers are gone.
+    fn hang_up(&self) {
+        for browser in self.browsers.lock().unwrap().drain(..) {
+            let _ = browser.shutdown(Shutdown::Both);
+        }
+    }
 }
 
-/// Lives in its thread until the daemon closes it.
+/// Lives in its thread until the test is over.
 pub struct FakeBrowser;
 
 impl Drop for Daemon {
     fn drop(&mut self) {
+        // One that was ended has nothing to show, and a test that fails already must not hide why.
+        if !std::thread::panicking() && matches!(self.child.try_wait(), Ok(None)) {
+            self.is_calm();
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// A WebSocket peer that waits for what it reads.
-#[derive(Debug)]
-pub struct Peer {
-    socket: WebSocket<TcpStream>,
-    calls: u32,
-}
-
-impl Peer {
-    /// Connects, optionally as a page or an extension would, and says hello. `Err`: the HTTP status.
-    pub fn open(port: u16, origin: Option<&str>, hello: &Value) -> Result<Peer, u16> {
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(CEILING)).unwrap();
-        stream.set_nodelay(true).unwrap();
-        let mut request =
-            tungstenite::client::IntoClientRequest::into_client_request(format!("ws://127.0.0.1:{port}/"))
-                .unwrap();
-        if let Some(origin) = origin {
-            request.headers_mut().insert("Origin", origin.parse().unwrap());
-        }
-        match tungstenite::client(request, stream) {
-            Ok((socket, _)) => {
-                let mut peer = Peer { socket, calls: 0 };
-                peer.send(hello);
-                Ok(peer)
-            }
-            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => {
-                Err(answer.status().as_u16())
-            }
-            Err(e) => panic!("{e}"),
-        }
-    }
-
-    pub fn send(&mut self, message: &Value) {
-        self.send_text(&message.to_string());
-    }
-
-    pub fn send_text(&mut self, message: &str) {
-        let _ = self.socket.send(Message::text(message));
-    }
-
-    /// The next message; none once the connection is closed.
-    pub fn next(&mut self) -> Option<Value> {
-        loop {
-            match self.socket.read() {
-                Ok(Message::Text(text)) => return Some(serde_json::from_str(&text).unwrap()),
-                Ok(Message::Close(_)) | Err(_) => return None,
-                Ok(_) => {}
-            }
-        }
-    }
-
-    pub fn call(&mut self, method: &str, params: Value) -> Value {
-        self.calls += 1;
-        let id = format!("call-{}", self.calls);
-        self.send(&json!({"id": id, "method": method, "params": params}));
-        let answer = self.next().unwrap_or_else(|| panic!("{method}: the connection was closed"));
-        assert_eq!(answer["id"], id);
-        answer
-    }
-
-    /// Reads until the close frame and returns its code.
-    pub fn close_code(&mut self) -> Option<u16> {
-        loop {
-            match self.socket.read() {
-                Ok(Message::Close(frame)) => return frame.map(|f| u16::from(f.code)),
-                Ok(_) => {}
-                Err(_) => return None,
-            }
-        }
-    }
-}
-
-/// The Unix socket, one JSON text a line.
-pub struct Lines(BufReader<UnixStream>);
-
-impl Lines {
-    pub fn open(socket: &Path) -> Lines {
-        let stream = UnixStream::connect(socket).unwrap();
-        stream.set_read_timeout(Some(CEILING)).unwrap();
-        Lines(BufReader::new(stream))
-    }
-
-    pub fn send(&mut self, message: &Value) {
-        self.send_text(&message.to_string());
-    }
-
-    pub fn send_text(&mut self, message: &str) {
-        self.0.get_mut().write_all(format!("{message}\n").as_bytes()).unwrap();
-    }
-
-    pub fn ask(&mut self, message: &Value) -> Value {
-        self.send(message);
-        self.next().unwrap()
-    }
-
-    pub fn next(&mut self) -> Option<Value> {
-        let mut line = String::new();
-        self.0.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).ok()
-    }
-
-    pub fn control(mut self) -> Lines {
-        let ack = self.ask(&json!({"type": "hello", "role": "control", "protocol": 2}));
-        assert_eq!(ack["type"], "hello_ack", "{ack}");
-        self
     }
 }
 
