@@ -31,6 +31,15 @@ const pages = {
     document.addEventListener('input', (e) => setTimeout(() => { e.target.dataset.saved = e.target.value; if (e.target.id === 'f2' && f2.value === 'refused') f2.value = ''; }, 250)); country.addEventListener('change', () => { town.value = 'Oslo'; });</script>`,
   '/typed': `<input id="digits"><input id="max" maxlength="4"><input id="phone" type="tel"><input id="on" type="date"><script>digits.addEventListener('input', () => { digits.value = digits.value.replace(/\\D/g, ''); });
     phone.addEventListener('input', () => { const d = phone.value.replace(/\\D/g, ''); phone.value = d.length > 3 ? '(' + d.slice(0, 3) + ') ' + d.slice(3) : d; });</script>`,
+  // Timers as libraries begin them: one that is begun anew with each event, an interval that ends itself, one that begins the next, by a function kept from before.
+  '/libraries': `<input id="far"><input id="anew"><input id="again" value="mine"><input id="chain" value="mine"><input id="kept" value="mine"><input id="once" value="mine"><input id="draws" value="mine"><script>const early = setTimeout; let t, n = 0;
+    far.addEventListener('input', () => { setTimeout(() => { far.value = 'too late to matter'; }, 3000); }); anew.addEventListener('input', () => { clearTimeout(t); t = setTimeout(() => {}, 400); }); anew.addEventListener('change', () => { clearTimeout(t); });
+    again.addEventListener('input', () => { let i = 0; const id = setInterval(() => { if (++i === 3) { again.value = 'mine'; clearInterval(id); } }, 60); }); once.addEventListener('input', () => { const id = setInterval(() => { clearInterval(id); once.value = 'mine'; }, 80); });
+    chain.addEventListener('input', () => setTimeout(() => setTimeout(async () => { await 0; setTimeout(() => { chain.value = 'mine'; }, 70); }, 60), 50)); kept.addEventListener('input', () => { early(() => { kept.value = 'mine'; }, 350); });
+    draws.addEventListener('input', () => setTimeout(() => requestAnimationFrame(() => { draws.value = 'mine'; }), 40));</script>`,
+  // A page that looks at its functions, keeps those of others, and puts its own around them.
+  '/around': `<input id="i"><script>const first = setTimeout; window.log = []; i.addEventListener('input', () => { log.push(setTimeout === first); window.held = setTimeout; const on = setTimeout; window.setTimeout = (f, ms) => on(f, ms); setTimeout(() => { window.ran = (window.ran ?? 0) + 1; }, 30); });</script>`,
+  '/frozen': `<input id="i" value="mine"><script>for (const name of ['setTimeout', 'setInterval']) Object.defineProperty(window, name, { value: window[name], writable: false, configurable: false }); i.addEventListener('input', () => { setTimeout(() => { i.value = 'mine'; }, 300); });</script>`,
   '/other': '<p>Other</p>',
 };
 
@@ -110,6 +119,41 @@ test('a page that puts nothing off is not waited for', async () => {
     times.push(performance.now() - from);
   }
   assert.ok(Math.min(...times) < 250, `${times.map(Math.round)}`);
+});
+
+test('only timers that could matter are waited for, and they alone', async () => {
+  tab = await b.open('/libraries');
+  for (const id of ['#again', '#once', '#chain', '#kept', '#draws']) await takenBack('set_value', id, { value: 'yours' }, '"yours"', '"mine"');
+  for (const id of ['#far', '#anew']) {
+    const times = [];
+    for (let i = 0; i < 7; i++) {
+      const from = performance.now();
+      assert.equal((await act('set_value', id, { value: `v${i}` })).result.value, `v${i}`);
+      times.push(performance.now() - from);
+    }
+    assert.ok(Math.min(...times) < 250, `${id}: ${times.map(Math.round)}`);
+  }
+});
+
+test('the page has its own functions again, and what it has kept of others goes on working', async () => {
+  tab = await b.open('/around');
+  for (const value of ['a', 'b', 'c']) assert.equal((await act('set_value', '#i', { value })).result?.value, value);
+  assert.equal(await b.inPage('/around', 'ran'), 3);
+  assert.equal(await b.inPage('/around', 'new Promise((done) => { held(() => done(1), 0); })'), 1);
+  assert.equal(await b.inPage('/around', 'new Promise((done) => { setTimeout(() => done(2), 0); })'), 2);
+  tab = await b.open('/libraries?own');
+  const own = () => b.inPage('?own', `[setTimeout, setInterval, clearTimeout, clearInterval].every((f) => /native code/.test(String(f)))`);
+  await act('set_value', '#far', { value: 'x' });
+  assert.equal(await own(), true);
+  await b.ok('fill_form', { tab_id: tab, fields: [{ selector: '#far', value: 'y' }, { selector: '#anew', value: 'z' }] });
+  assert.equal(await own(), true);
+  await takenBack('set_value', '#once', { value: 'yours' }, '"yours"', '"mine"');
+  assert.equal(await own(), true);
+});
+
+test('a page whose functions cannot be replaced is given the whole time', async () => {
+  tab = await b.open('/frozen');
+  await takenBack('set_value', '#i', { value: 'yours' }, '"yours"', '"mine"');
 });
 
 test('a field that is drawn anew later, without its value, is an error; one that is gone is told', async () => {

@@ -5,6 +5,7 @@ import { overlayTold } from '../overlay/settings';
 import type { Bundle, Outcome, PageApi, RunContext } from '../page/index';
 import { findDocument, type Doc, type Where } from './document';
 import { documentGone, guard, startBy } from './guard';
+import { seeingTimers, watchesTimers } from './timers';
 
 export { framesOf, type Frame } from './document';
 
@@ -39,8 +40,8 @@ type Invoked = Outcome | null | undefined;
 
 function runIn<T>(call: Call, doc: Doc, op: string, args: unknown, ready: 'document' | 'parsed'): Promise<T> {
   return guard<T>(call, doc, async (run) => {
-    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready, ...overlayTold() };
-    if (!seen.has(doc.documentId)) await put(doc, 'page.js');
+    const [timers] = await Promise.all([watchesTimers(op) ? seeingTimers(doc) : undefined, seen.has(doc.documentId) ? undefined : put(doc, 'page.js')]);
+    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready, ...overlayTold(), ...(timers === undefined ? {} : { timers }) };
     let outcome = await invoke(doc, op, args, context);
     for (let i = 0; i < 2 && outcome && 'missing' in outcome; i++) {
       await put(doc, outcome.missing);

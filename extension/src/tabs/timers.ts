@@ -1,0 +1,25 @@
+// Puts into a document's own world, once, what tells the page code of its timers (page/timers.ts), for the operations that wait for them.
+import { seeTimers } from '../page/timers';
+import type { Doc } from './document';
+
+const OPERATIONS = new Set(['set_value', 'check', 'select', 'still']);
+export const watchesTimers = (op: string): boolean => OPERATIONS.has(op);
+
+/** The names that are listened to, by document. */
+const names = new Map<string, string>();
+const NAMES_MAX = 500;
+
+/** The name that the document's own world listens to; nothing where it cannot be had, which costs no more than time. */
+export async function seeingTimers({ tabId, documentId }: Doc): Promise<string | undefined> {
+  const known = names.get(documentId);
+  if (known !== undefined) return known;
+  const name = crypto.randomUUID();
+  try {
+    await chrome.scripting.executeScript({ target: { tabId, documentIds: [documentId] }, world: 'MAIN', injectImmediately: true, func: seeTimers, args: [name] });
+  } catch {
+    return undefined;
+  }
+  if (names.size >= NAMES_MAX) names.clear();
+  names.set(documentId, name);
+  return name;
+}
