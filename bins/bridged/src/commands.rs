@@ -242,7 +242,8 @@ pub(crate) struct Token {
     subcommand,
     name = "policy",
     example = "bridged policy set pause on   # every call is refused until `pause off`",
-    note = "Policies: pause, read-only, evaluate, uploads: each on|off; `bridged policy set --help` says what they mean."
+    example = "bridged policy set deny 'bank.example, *.mail.example'",
+    note = "Policies: pause, read-only, evaluate, uploads, user-tabs, allow, deny; `bridged policy set --help` says what they mean."
 )]
 pub(crate) struct Policy {
     #[argh(subcommand)]
@@ -275,15 +276,24 @@ pub(crate) struct PolicyShow {
     note = "pause on|off: refuse every call, reading too, until it is off again.",
     note = "read-only on|off: carry out only what changes nothing.",
     note = "evaluate on|off: let code run in the pages' own world; ends by itself after an hour or what --for says.",
-    note = "uploads on|off: let agents upload files too; persons always may."
+    example = "bridged policy set deny 'bank.example, *.mail.example'",
+    example = "bridged policy set deny +shop.example -bank.example",
+    note = "uploads on|off: let agents upload files too; persons always may.",
+    note = "user-tabs allow|ask|deny: what agents may do in your own tabs; `ask` asks you once for each site.",
+    note = "allow SITES|none: work on these sites only, whoever asks; without any, on every site.",
+    note = "deny SITES|none: never work on these sites; it beats allow.",
+    note = "SITES: host, *.host (and all beneath it) or IP address, with https:// before and :8080 after it if need be. They replace the list; +SITE adds one, -SITE takes one off."
 )]
 pub(crate) struct PolicySet {
-    /// which one: pause, read-only, evaluate or uploads
+    /// which one: pause, read-only, evaluate, uploads, user-tabs, allow or deny
     #[argh(positional)]
     pub key: String,
-    /// on or off
+    /// on or off; allow, ask or deny; sites
     #[argh(positional)]
     pub value: String,
+    /// more sites
+    #[argh(positional)]
+    pub more: Vec<String>,
     /// with `evaluate on`: for how long, as 90s, 30m or 2h; a day at most
     #[argh(option, long = "for")]
     pub length: Option<String>,

@@ -6,6 +6,7 @@
 #[macro_use]
 mod out;
 
+mod address;
 mod audit;
 mod background;
 mod bridge;
@@ -25,6 +26,7 @@ mod files;
 pub mod fuzz;
 mod install;
 mod keys;
+mod knocks;
 mod limits;
 mod logging;
 mod mcp;
@@ -121,7 +123,8 @@ fn bridged(args: &[String]) -> Outcome<()> {
         Command::Policy(asked) => match asked.command {
             PolicyCommand::Show(asked) => policy::show(&places, asked.json),
             PolicyCommand::Set(asked) => {
-                policy::set(&places, &asked.key, &asked.value, asked.length.as_deref())
+                let values: Vec<String> = std::iter::once(asked.value).chain(asked.more).collect();
+                policy::set(&places, &asked.key, &values, asked.length.as_deref())
             }
         },
         Command::Install(asked) => install::run(

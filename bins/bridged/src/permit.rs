@@ -7,7 +7,7 @@ use bridge_core::{Class, Code};
 use serde::{Deserialize, Serialize};
 
 use crate::own_address::is_own;
-use crate::policy::Rules;
+use crate::policy::{Rules, sites};
 use crate::trouble::{Outcome, Trouble};
 
 /// How long code may run in pages where nobody said for how long.
@@ -78,9 +78,13 @@ pub(crate) fn refusal<'p>(
     param: &dyn Fn(&str) -> Option<&'p [u8]>,
 ) -> Option<(Code, String)> {
     let denied = |text: String| Some((Code::PermissionDenied, text));
-    if let Some(url) = address(method, param).filter(|url| is_own(url, own_ports)) {
+    let address = address(method, param);
+    if let Some(url) = address.as_deref().filter(|url| is_own(url, own_ports)) {
         let shown: String = url.chars().filter(|c| !c.is_control()).take(100).collect();
         return denied(format!("forbidden: url: {shown} is the bridge's own address"));
+    }
+    if let Some(text) = address.as_deref().and_then(|url| sites::refusal(&rules.allow, &rules.deny, url)) {
+        return denied(text);
     }
     if rules.read_only && changes(method, param) {
         return denied(format!(
