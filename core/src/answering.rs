@@ -31,8 +31,8 @@ struct Fields<'f> {
 
 impl<'f> Fields<'f> {
     /// Reads as far as the frame makes sense: what was read before a fault is kept.
-    fn read(&mut self, frame: &'f [u8]) -> Result<(), Fault> {
-        whole::<Loose>(frame, |key, cursor| {
+    fn read(&mut self, frame: &'f [u8], depth: u16) -> Result<(), Fault> {
+        whole::<Loose>(frame, depth, |key, cursor| {
             let start = cursor.at();
             Loose::value(cursor, 1)?;
             let raw = cursor.since(start);
@@ -85,7 +85,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
             return self.answered(conn, at, frame, id, true);
         }
         let mut fields = Fields::default();
-        if let Err(fault) = fields.read(frame) {
+        if let Err(fault) = fields.read(frame, limits.depth) {
             // Whoever waits for this answer need not wait for its deadline.
             if let (Some(id), false) = (fields.id, fields.method) {
                 let _ = self.answered(conn, at, frame, id, false);
@@ -113,7 +113,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
 
     /// An extension may ask for `ping` and nothing else.
     fn extension_request<'f>(&mut self, conn: ConnId, frame: &'f [u8]) -> Inspected<'f> {
-        match read(frame) {
+        match read(frame, &self.config.limits) {
             Ok(Said::Request(asked)) if asked.method == "ping" => {
                 let letter =
                     self.outbox.result(conn, asked.id.as_bytes(), b"{\"pong\":true}", Insert::Nothing);

@@ -34,7 +34,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         if frame.len() > self.config.limits.client_bytes {
             return self.wrong(conn, Wrong::frame(Fault::TooLarge));
         }
-        match read(frame) {
+        match read(frame, &self.config.limits) {
             Ok(Said::Request(asked)) => self.asked(conn, asked),
             Ok(Said::Cancel(id)) => {
                 let hash = self.ids.hash(conn, id.as_bytes());

@@ -1,7 +1,7 @@
 //! A client's frame, read and checked: a request, a cancel, or a fault.
 
 use crate::code::Fault;
-use crate::pending::ID_MAX;
+use crate::config::Limits;
 use crate::scan::{Grammar, Strict, Token, object, whole};
 
 /// The longest method name.
@@ -73,16 +73,16 @@ struct Params<'f> {
 }
 
 /// Reads a client's frame.
-pub(crate) fn read(frame: &[u8]) -> Result<Said<'_>, Wrong<'_>> {
+pub(crate) fn read<'f>(frame: &'f [u8], limits: &Limits) -> Result<Said<'f>, Wrong<'f>> {
     let frame = core::str::from_utf8(frame).map_err(|_| Wrong::frame(Fault::NotJson))?;
-    let fields = fields(frame).map_err(Wrong::frame)?;
+    let fields = fields(frame, limits.depth).map_err(Wrong::frame)?;
     let kind = fields.kind.and_then(Token::plain);
     if kind == Some("hello") || (kind == Some("pair_confirm") && fields.method.is_none()) {
         return Err(Wrong::frame(Fault::AlreadyRegistered));
     }
     let id = match fields.id.filter(|it| !it.is_null()).map(Token::string) {
         None | Some(Some("")) => return Err(Wrong::frame(Fault::MissingId)),
-        Some(Some(id)) if id.len() <= ID_MAX => id,
+        Some(Some(id)) if id.len() <= usize::from(limits.id_bytes) => id,
         Some(_) => return Err(Wrong::frame(Fault::InvalidId)),
     };
     if kind == Some("cancel") && fields.method.is_none() {
@@ -119,9 +119,9 @@ pub(crate) fn read(frame: &[u8]) -> Result<Said<'_>, Wrong<'_>> {
     Ok(Said::Request(Asked { id, method, params, browser, once, timeout_ms }))
 }
 
-fn fields(frame: &str) -> Result<Fields<'_>, Fault> {
+fn fields(frame: &str, depth: u16) -> Result<Fields<'_>, Fault> {
     let mut fields = Fields::default();
-    whole::<Strict>(frame.as_bytes(), |key, cursor| {
+    whole::<Strict>(frame.as_bytes(), depth, |key, cursor| {
         let field = match key {
             b"params" => {
                 let start = cursor.at();

@@ -113,7 +113,7 @@ impl CloseCode {
 pub enum Fault {
     /// Not one JSON object, or not JSON at all.
     NotJson,
-    /// Nested deeper than 128.
+    /// Nested deeper than `limits.depth`.
     TooDeep,
     /// The same key twice where the hub reads.
     DuplicateKey,
@@ -127,7 +127,7 @@ pub enum Fault {
     TooLarge,
     /// A request without an id.
     MissingId,
-    /// An id that is no string, or over 256 bytes.
+    /// An id that is no string, or longer than `limits.id_bytes`.
     InvalidId,
     /// A request without a method, or an answer from a client.
     MethodRequired,

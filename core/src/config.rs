@@ -2,6 +2,9 @@
 
 use zeroize::Zeroize;
 
+use crate::pending::ID_MAX;
+use crate::scan::DEEPEST;
+
 /// Everything a host may set. `Config::default()` is what protocol.md says.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
@@ -55,6 +58,10 @@ pub struct Limits {
     pub prefix_bytes: usize,
     /// Protocol errors of one connection before it is closed with 1008.
     pub protocol_errors: u8,
+    /// Levels of objects and arrays in a frame, the frame itself being the first; 1024 at most.
+    pub depth: u16,
+    /// Bytes of a client's id as written; 256 at most, which is what a slot has room for.
+    pub id_bytes: u16,
     /// Takeovers of one browser within `deadlines.takeover_window_ms` before the newcomer is refused.
     pub takeovers: u8,
 }
@@ -72,9 +79,18 @@ impl Default for Limits {
             client_bytes: 8 << 20,
             extension_bytes: 64 << 20,
             prefix_bytes: 256 << 10,
+            depth: 128,
+            id_bytes: ID_MAX,
             protocol_errors: 10,
             takeovers: 10,
         }
+    }
+}
+
+impl Limits {
+    /// The same, with nothing beyond what the hub has room for.
+    pub(crate) fn within_reach(self) -> Self {
+        Self { depth: self.depth.min(DEEPEST), id_bytes: self.id_bytes.min(ID_MAX), ..self }
     }
 }
 

@@ -54,8 +54,8 @@ pub(crate) enum First<'f> {
 }
 
 /// Reads the first frame.
-pub(crate) fn first(frame: &str) -> Result<First<'_>, NoHello> {
-    let fields = Fields::read(frame).map_err(not_json)?;
+pub(crate) fn first(frame: &str, depth: u16) -> Result<First<'_>, NoHello> {
+    let fields = Fields::read(frame, depth).map_err(not_json)?;
     match fields.kind.map(Token::plain) {
         Some(Some("hello")) => fields.hello().map(First::Hello),
         None if fields.method.is_some() => Ok(First::Request),
@@ -94,9 +94,9 @@ struct Fields<'f> {
 }
 
 impl<'f> Fields<'f> {
-    fn read(frame: &'f str) -> Result<Self, Fault> {
+    fn read(frame: &'f str, depth: u16) -> Result<Self, Fault> {
         let mut fields = Self::default();
-        whole::<Strict>(frame.as_bytes(), |key, cursor| {
+        whole::<Strict>(frame.as_bytes(), depth, |key, cursor| {
             let token = Token::take(cursor, frame)?;
             let field = match key {
                 b"type" => &mut fields.kind,
@@ -210,9 +210,9 @@ impl Token<'_> {
 }
 
 /// The proof that a challenged peer sends: `{"type":"pair_confirm","challenge":…,"signature":…}`.
-pub(crate) fn confirm(frame: &str) -> Option<(&str, &str)> {
+pub(crate) fn confirm(frame: &str, depth: u16) -> Option<(&str, &str)> {
     let (mut kind, mut challenge, mut signature) = (None, None, None);
-    whole::<Strict>(frame.as_bytes(), |key, cursor| {
+    whole::<Strict>(frame.as_bytes(), depth, |key, cursor| {
         let token = Token::take(cursor, frame)?.plain();
         match key {
             b"type" => kind = token,

@@ -111,7 +111,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         let hash_key = random.next();
         let salt = random.next();
         Self {
-            config,
+            config: Config { limits: config.limits.within_reach(), ..config },
             keyring,
             conns: Pool::new(conns),
             calls: Pool::new(calls),

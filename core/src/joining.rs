@@ -25,7 +25,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         let Ok(text) = core::str::from_utf8(frame) else {
             return self.deny(conn, Denial::hello("invalid hello: not UTF-8"));
         };
-        match first(text) {
+        match first(text, self.config.limits.depth) {
             Ok(First::Hello(said)) => self.hello(conn, &said),
             Ok(First::Request) if trusted => {
                 let hello = Hello {
@@ -135,10 +135,11 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         let Some(Connection { stage: Stage::Proving(challenge), .. }) = self.conns.open(conn) else {
             return Inspected::Stale;
         };
-        let confirmed = frame.len() <= self.config.limits.hello_bytes
+        let (most, depth) = (self.config.limits.hello_bytes, self.config.limits.depth);
+        let confirmed = frame.len() <= most
             && core::str::from_utf8(frame)
                 .ok()
-                .and_then(confirm)
+                .and_then(|text| confirm(text, depth))
                 .is_some_and(|(nonce, signature)| challenge.accepts(nonce, signature));
         if !confirmed {
             return self.deny(conn, Denial::AUTH_FAILED);

@@ -120,12 +120,13 @@
 //!
 //! # What it refuses
 //!
-//! A client's frame is checked byte by byte against the JSON grammar, 128 levels deep at most, without half surrogate
-//! pairs. On the two levels that the hub and a policy read, the frame itself and its `params`, a key that stands twice
-//! or is written with a backslash is refused (`duplicate field`, `escaped key`), and so is a 65th key: two readers must
-//! never see two requests in the same bytes. A method is written in printable ASCII without backslashes, an id has 1 to
-//! 256 bytes as written. An extension's frame is scanned for where its values end, with the same rule for its keys; one
-//! of 256 KiB or more, of an extension that proved itself, is routed by its first bytes alone.
+//! A client's frame is checked byte by byte against the JSON grammar, 128 levels deep at most (`limits.depth`), without
+//! half surrogate pairs. On the two levels that the hub and a policy read, the frame itself and its `params`, a key that
+//! stands twice or is written with a backslash is refused (`duplicate field`, `escaped key`), and so is a 65th key: two
+//! readers must never see two requests in the same bytes. A method is written in printable ASCII without backslashes, an
+//! id has 1 to 256 bytes as written (`limits.id_bytes`). An extension's frame is scanned for where its values end, with
+//! the same rule for its keys; one of 256 KiB or more, of an extension that proved itself, is routed by its first bytes
+//! alone.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(

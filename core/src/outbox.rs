@@ -224,7 +224,11 @@ impl Outbox {
             let bytes = if role == Role::Extension { limits.extension_bytes } else { limits.client_bytes };
             w.put(b",\"limits\":{\"frame_bytes\":");
             w.number(bytes as u64);
-            w.put(b",\"id_bytes\":256,\"depth\":128,\"in_flight\":");
+            w.put(b",\"id_bytes\":");
+            w.number(u64::from(limits.id_bytes));
+            w.put(b",\"depth\":");
+            w.number(u64::from(limits.depth));
+            w.put(b",\"in_flight\":");
             w.number(limits.in_flight_client as u64);
             w.put(b",\"timeout_ms\":");
             w.number(u64::from(config.deadlines.call_max_ms));

@@ -5,8 +5,8 @@ use crate::list::{Link, Linked, NONE};
 use crate::slots::{ConnId, Slot};
 use crate::time::Instant;
 
-/// The longest id of a client, in bytes as written.
-pub(crate) const ID_MAX: usize = 256;
+/// The longest id of a client that a slot can keep, in bytes as written.
+pub(crate) const ID_MAX: u16 = 256;
 
 /// Storage for one call in flight. Hosts make vacant ones; the rest is the hub's business.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Pending {
     pub(crate) timeout_ms: u32,
     pub(crate) deadline: Instant,
     id_len: u16,
-    id: [u8; ID_MAX],
+    id: [u8; ID_MAX as usize],
 }
 
 /// Not in the wheel.
@@ -82,7 +82,7 @@ impl Pending {
             timeout_ms: 0,
             deadline: Instant::from_millis(0),
             id_len: 0,
-            id: [0; ID_MAX],
+            id: [0; ID_MAX as usize],
         }
     }
 

@@ -96,7 +96,7 @@ fn what_the_hub_answers_itself_allocates_nothing() {
 #[test]
 fn refused_frames_allocate_nothing() {
     for n in 0..=u8::MAX {
-        let frame = bridge_model::render::nasty(n);
+        let frame = bridge_model::render::nasty(n, &bridge_core::Limits::default());
         let mut stage = Stage::new();
         let (client, extension) = (stage.client, stage.extension);
         let count = allocations(|| {

@@ -23,8 +23,8 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// A run's start and its steps.
 fn steps() -> impl Strategy<Value = (Setup, Vec<Op>)> {
-    let setup = (0..3u8, any::<bool>(), prop::bool::weighted(0.8));
-    let setup = setup.prop_map(|(compat, tight, furnished)| Setup { compat, tight, furnished });
+    let setup = (0..3u8, any::<bool>(), prop::bool::weighted(0.8), 0..4u8);
+    let setup = setup.prop_map(|(compat, tight, furnished, room)| Setup { compat, tight, furnished, room });
     (setup, prop::collection::vec(op(), 0..60))
 }
 
@@ -92,18 +92,19 @@ proptest! {
 
 /// Frames that are nearly right: a good or a nasty one with a few bytes changed, cut out or put in.
 fn frame() -> impl Strategy<Value = Vec<u8>> {
-    let good = prop::collection::vec(any::<u8>(), 32).prop_map(|bytes| {
+    let limits = Setup::default().config().limits;
+    let good = prop::collection::vec(any::<u8>(), 32).prop_map(move |bytes| {
         let mut u = Unstructured::new(&bytes);
         let of = |u: &mut Unstructured<'_>| -> arbitrary::Result<Vec<u8>> {
             Ok(match u8::arbitrary(u)? % 3 {
-                0 => render::ask(&u.arbitrary()?),
+                0 => render::ask(&u.arbitrary()?, &limits),
                 1 => render::hello(&u.arbitrary()?, &[1; 32], None),
-                _ => render::answer(u.arbitrary()?, "0000da50f427", 512),
+                _ => render::answer(u.arbitrary()?, "0000da50f427", &limits),
             })
         };
         of(&mut u).unwrap_or_default()
     });
-    let start = prop_oneof![good, any::<u8>().prop_map(render::nasty)];
+    let start = prop_oneof![good, any::<u8>().prop_map(move |n| render::nasty(n, &limits))];
     let tokens = prop::sample::select(
         &[r#"""#, "{", "}", "[", "]", ",", ":", "\\", "\\ud800", "\u{e9}", "\0", "1e9", "null"][..],
     );

@@ -20,7 +20,7 @@ const KB: usize = 1 << 10;
 const MB: usize = 1 << 20;
 
 /// In the order of the table in docs/configuration.md.
-const ALL: [Limit; 15] = [
+const ALL: [Limit; 17] = [
     limit("hello_bytes", KB, MB, |hub, _, n| hub.limits.hello_bytes = n),
     limit("client_bytes", 4 * KB, 256 * MB, |hub, _, n| hub.limits.client_bytes = n),
     limit("extension_bytes", 64 * KB, 1024 * MB, |hub, _, n| hub.limits.extension_bytes = n),
@@ -37,6 +37,8 @@ const ALL: [Limit; 15] = [
         hub.limits.greeting_same_user = n;
         hub.limits.greeting_local = n;
     }),
+    limit("depth", 8, 1_024, |hub, _, n| hub.limits.depth = u16::try_from(n).unwrap_or(u16::MAX)),
+    limit("id_bytes", 16, 256, |hub, _, n| hub.limits.id_bytes = u16::try_from(n).unwrap_or(u16::MAX)),
     limit("protocol_errors", 1, 255, |hub, _, n| {
         hub.limits.protocol_errors = u8::try_from(n).unwrap_or(u8::MAX);
     }),

@@ -200,7 +200,7 @@ impl Ledger {
         let mut owners: BTreeMap<Conn, String> = BTreeMap::new();
         for (at, seen) in self.seen.iter().enumerate() {
             let Seen::Passed { from, params, envelope, .. } = seen else { continue };
-            let object = Object::read(envelope, 128).map_err(|why| format!("at {at}: {why:?}"))?;
+            let object = Object::read(envelope, usize::MAX).map_err(|why| format!("at {at}: {why:?}"))?;
             let known = ["id", "method", "params", "client_id", "class", "timeout_ms", "once"];
             for (key, _) in object.members() {
                 if !known.iter().any(|name| *key == format!("\"{name}\"")) {
@@ -230,7 +230,7 @@ impl Ledger {
 
 /// The raw id of a message that is an answer. A browser's answer is passed on unread, so it need not be JSON.
 fn answer_id(bytes: &[u8]) -> Result<Option<&str>, String> {
-    let object = Loose::read(bytes);
+    let object = Loose::read(bytes, u16::MAX);
     if object.get("success").is_none() && object.whole {
         return Ok(None);
     }
@@ -242,6 +242,6 @@ fn answer_id(bytes: &[u8]) -> Result<Option<&str>, String> {
 
 /// The hub's own id in an envelope.
 pub fn wire_id(envelope: &[u8]) -> Result<String, String> {
-    let object = Object::read(envelope, 128).map_err(|why| format!("{why:?}"))?;
+    let object = Object::read(envelope, usize::MAX).map_err(|why| format!("{why:?}"))?;
     object.get("id").and_then(crate::oracle::unquote).ok_or_else(|| "an envelope without id".to_owned())
 }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::model::{DEPTH, KEYS};
+use crate::model::KEYS;
 
 /// The members of an object as far as it could be read: keys, and where the values stand.
 #[derive(Debug, Default)]
@@ -16,9 +16,9 @@ pub struct Loose<'a> {
 }
 
 impl<'a> Loose<'a> {
-    /// Reads a frame.
-    pub fn read(frame: &'a [u8]) -> Self {
-        let mut reader = Reader { frame, at: 0 };
+    /// Reads a frame that may nest this deep.
+    pub fn read(frame: &'a [u8], depth: u16) -> Self {
+        let mut reader = Reader { frame, at: 0, most: usize::from(depth) };
         let mut loose = Loose { frame, ..Loose::default() };
         loose.whole = loose.fill(&mut reader).is_some();
         loose
@@ -70,6 +70,8 @@ impl<'a> Loose<'a> {
 struct Reader<'a> {
     frame: &'a [u8],
     at: usize,
+    /// The deepest that containers may stand within each other.
+    most: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -126,7 +128,7 @@ impl<'a> Reader<'a> {
 
     fn container(&mut self, depth: usize) -> Option<()> {
         let close = if self.frame[self.at] == b'{' { b'}' } else { b']' };
-        if depth == DEPTH {
+        if depth >= self.most {
             return None;
         }
         self.at += 1;

@@ -3,28 +3,25 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use bridge_core::Limits;
 use serde_json::json;
 
 use crate::op::{Ask, Form, Hello, HelloRole, Params, Shows, Word};
 use crate::proof::encode;
 
 /// The raw `id` members that requests use: three ordinary ones, some that must be kept byte for byte, and bad ones.
-pub fn ids() -> &'static [String] {
-    static IDS: OnceLock<Vec<String>> = OnceLock::new();
-    IDS.get_or_init(all_ids)
-}
-
-fn all_ids() -> Vec<String> {
+pub fn ids(limits: &Limits) -> [String; 12] {
     let text = |s: &str| format!("\"{s}\"");
-    vec![
+    let longest = usize::from(limits.id_bytes);
+    [
         text("a"),
         text("b"),
         text("c"),
         text("\\u0061"),
         text("\\u0000\\n\\\"}"),
         text("日本\u{202e}"),
-        text(&"x".repeat(256)),
-        text(&"x".repeat(257)),
+        text(&"x".repeat(longest)),
+        text(&"x".repeat(longest + 1)),
         text(""),
         "7".into(),
         "null".into(),
@@ -80,13 +77,13 @@ fn once(n: u8) -> Option<String> {
 }
 
 /// A request's bytes.
-pub fn ask(ask: &Ask) -> Vec<u8> {
-    let (ids, methods) = (ids(), methods());
+pub fn ask(ask: &Ask, limits: &Limits) -> Vec<u8> {
+    let (ids, methods) = (ids(limits), methods());
     let mut members = vec![
         ("id", ids[usize::from(ask.id) % ids.len()].clone()),
         ("method", methods[usize::from(ask.method) % methods.len()].clone()),
     ];
-    members.extend(params(ask.params).map(|raw| ("params", raw)));
+    members.extend(params(ask.params, limits.depth).map(|raw| ("params", raw)));
     members.extend(ask.timeout.map(|raw| ("timeout_ms", timeout(raw))));
     members.extend(once(ask.once).map(|raw| ("once", raw)));
     if ask.lies {
@@ -116,7 +113,7 @@ fn timeout(n: u16) -> String {
     }
 }
 
-fn params(params: Params) -> Option<String> {
+fn params(params: Params, depth: u16) -> Option<String> {
     Some(match params {
         Params::Missing => return None,
         Params::Empty => "{}".into(),
@@ -134,7 +131,7 @@ fn params(params: Params) -> Option<String> {
         Params::Escaped => "{\"u\\u0072l\":\"a\"}".into(),
         // The frame is the first level, the params the second.
         Params::Deep(over) => {
-            let levels = 126 + usize::from(over);
+            let levels = usize::from(depth - 2) + usize::from(over);
             format!("{{\"d\":{}{}}}", "[".repeat(levels), "]".repeat(levels))
         }
     })
@@ -216,9 +213,10 @@ pub fn hello(hello: &Hello, nonce: &[u8; 32], resume: Option<&str>) -> Vec<u8> {
 }
 
 /// The bytes of an answer with this id.
-pub fn answer(form: Form, id: &str, prefix_bytes: usize) -> Vec<u8> {
-    let long = "x".repeat(prefix_bytes);
-    let deep = format!("{}{}", "[".repeat(130), "]".repeat(130));
+pub fn answer(form: Form, id: &str, limits: &Limits) -> Vec<u8> {
+    let long = "x".repeat(limits.prefix_bytes);
+    let levels = usize::from(limits.depth) + 2;
+    let deep = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     match form {
         Form::Result => format!(r#"{{"id":"{id}","success":true,"result":{{"id":"no","é":[1,"}}"]}}}}"#),
         Form::IdLast => format!(r#"{{"success":true,"result":{{"id":"no"}},"id":"{id}"}}"#),
@@ -253,15 +251,27 @@ pub fn word(word: Word) -> Vec<u8> {
 }
 
 /// Frames that once were, or might be, a way in.
-pub fn nasty(n: u8) -> Vec<u8> {
+pub fn nasty(n: u8, limits: &Limits) -> Vec<u8> {
     static FRAMES: OnceLock<Vec<String>> = OnceLock::new();
     let frames = FRAMES.get_or_init(all_nasty);
-    frames[usize::from(n) % frames.len()].clone().into_bytes()
+    let depth = usize::from(limits.depth);
+    match frames[usize::from(n) % frames.len()].as_str() {
+        DEEPEST => deep(depth - 1),
+        TOO_DEEP => deep(depth),
+        frame => frame.to_owned(),
+    }
+    .into_bytes()
+}
+
+/// A frame as deep as is allowed, and one that is deeper: which they are depends on the limits.
+const DEEPEST: &str = "as deep as allowed";
+const TOO_DEEP: &str = "one level deeper";
+
+fn deep(levels: usize) -> String {
+    format!("{{\"id\":\"d\",\"method\":\"click\",\"x\":{}{}}}", "[".repeat(levels), "]".repeat(levels))
 }
 
 fn all_nasty() -> Vec<String> {
-    let deep =
-        |n: usize| format!("{{\"id\":\"d\",\"method\":\"click\",\"x\":{}{}}}", "[".repeat(n), "]".repeat(n));
     vec![
         r#"{"id":"v","success":true,"result":"stolen"}"#.into(),
         r#"{"id":"v","success":false,"error":"no"}"#.into(),
@@ -292,8 +302,8 @@ fn all_nasty() -> Vec<String> {
         r#"{"type":"policy","policy":{}}"#.into(),
         r#"{"type":"event"}"#.into(),
         r#"{"id":"p","method":"ping","params":[1]}"#.into(),
-        deep(127),
-        deep(128),
+        DEEPEST.into(),
+        TOO_DEEP.into(),
         deep(100_000),
         format!(
             "{{{}\"id\":\"a\",\"method\":\"click\"}}",

@@ -12,12 +12,19 @@ pub struct Setup {
     pub tight: bool,
     /// Whether the usual peers are there from the start.
     pub furnished: bool,
+    /// 0 and 1 what frames and ids have room for by default, 2 deeper frames, 3 hardly any room.
+    pub room: u8,
 }
 
 impl<'a> Arbitrary<'a> for Setup {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let n = u8::arbitrary(u)?;
-        Ok(Self { compat: [0, 0, 1, 2][usize::from(n & 3)], tight: n & 4 != 0, furnished: n & 8 == 0 })
+        Ok(Self {
+            compat: [0, 0, 1, 2][usize::from(n & 3)],
+            tight: n & 4 != 0,
+            furnished: n & 8 == 0,
+            room: n >> 6,
+        })
     }
 }
 
@@ -36,6 +43,8 @@ impl Setup {
                 client_bytes: 4_096,
                 extension_bytes: 16_384,
                 prefix_bytes: 512,
+                depth: [128, 128, 300, 6][usize::from(self.room & 3)],
+                id_bytes: if self.room & 3 == 3 { 16 } else { 256 },
                 protocol_errors: 4,
                 takeovers: if tight { 1 } else { 2 },
                 ..Limits::default()

@@ -68,7 +68,7 @@ impl World {
             None => wire,
             Some(at) => altered(&wire, at),
         };
-        let frame = render::answer(answer.form, &wire, self.hub.config().limits.prefix_bytes);
+        let frame = render::answer(answer.form, &wire, &self.hub.config().limits);
         self.say(by, &frame, Then::Receive);
     }
 
@@ -117,7 +117,7 @@ impl World {
             (hub, model) => panic!("{conn} said {}: the hub says {hub:?}, the model {model:?}", show(frame)),
         }
         if answers {
-            let wire = Loose::read(frame)
+            let wire = Loose::read(frame, self.hub.config().limits.depth)
                 .inside("id")
                 .map(|span| String::from_utf8_lossy(&frame[span]).into_owned());
             self.ledger.note(Seen::Answered { by: conn, wire, passed });

@@ -155,12 +155,12 @@ impl World {
             Op::Confirm(by, confirm) => self.confirm(*by, *confirm),
             Op::Ask(by, ask, then) => {
                 let by = self.pick(*by, |model, conn| model.asks(conn));
-                self.say(by, &render::ask(ask), *then);
+                self.say(by, &render::ask(ask, &self.hub.config().limits), *then);
             }
             Op::Answer(nth, answer) => self.answer(*nth, *answer),
             Op::Cancel(by, id) => {
                 let by = self.pick(*by, |model, conn| model.asks(conn));
-                let ids = render::ids();
+                let ids = render::ids(&self.hub.config().limits);
                 let id = &ids[usize::from(*id) % ids.len()];
                 self.say(by, format!("{{\"type\":\"cancel\",\"id\":{id}}}").as_bytes(), Then::Receive);
             }
@@ -170,7 +170,7 @@ impl World {
             }
             Op::Nasty(by, n) => {
                 let by = self.pick(*by, |_, _| true);
-                self.say(by, &render::nasty(*n), Then::Receive);
+                self.say(by, &render::nasty(*n, &self.hub.config().limits), Then::Receive);
             }
             Op::Raw(by, bytes) => {
                 let by = self.pick(*by, |_, _| true);
@@ -184,7 +184,7 @@ impl World {
             }
             Op::Vanish(by, n) => {
                 let conn = self.pick(*by, |_, _| true);
-                self.say(conn, &render::nasty(*n), Then::Receive);
+                self.say(conn, &render::nasty(*n, &self.hub.config().limits), Then::Receive);
                 self.with(conn, |world, id| world.hub.close(id, world.instant()));
                 self.model.close(conn);
             }

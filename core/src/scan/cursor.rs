@@ -1,17 +1,26 @@
 //! A place in a frame.
 
+use heapless::Vec;
+
+use super::DEEPEST;
 use crate::code::Fault;
 
-/// Bytes and how far they have been read.
+/// Bytes, how far they have been read, and how deep they may nest.
 #[derive(Clone)]
 pub(crate) struct Cursor<'f> {
     bytes: &'f [u8],
     at: usize,
+    depth: u16,
 }
 
 impl<'f> Cursor<'f> {
-    pub(crate) const fn new(bytes: &'f [u8]) -> Self {
-        Self { bytes, at: 0 }
+    pub(crate) const fn new(bytes: &'f [u8], depth: u16) -> Self {
+        Self { bytes, at: 0, depth }
+    }
+
+    /// The containers around a value that stands `depth` of them deep.
+    pub(crate) const fn nesting(&self, depth: u16) -> Nesting {
+        Nesting { kinds: 0, depth, most: self.depth, outer: Vec::new() }
     }
 
     pub(crate) const fn at(&self) -> usize {
@@ -84,37 +93,44 @@ pub(crate) const fn controls(word: u64) -> u64 {
     word.wrapping_sub(ONES.wrapping_mul(0x20)) & !word & HIGHS
 }
 
-/// The containers around a place: which kind each is, one bit a level.
-#[derive(Clone, Copy)]
+/// The levels whose kinds stand in one word.
+const WORD: u16 = u64::BITS as u16;
+
+/// The containers around a place: which kind each is, one bit a level. The innermost are at hand, the words of those
+/// around them are stacked, so that only what is deep pays for it.
 pub(crate) struct Nesting {
-    kinds: u128,
-    depth: u32,
+    kinds: u64,
+    depth: u16,
+    most: u16,
+    outer: Vec<u64, { (DEEPEST / WORD) as usize }, u8>,
 }
 
 impl Nesting {
-    pub(crate) const fn at(depth: u32) -> Self {
-        Self { kinds: 0, depth }
-    }
-
-    pub(crate) const fn depth(self) -> u32 {
+    pub(crate) const fn depth(&self) -> u16 {
         self.depth
     }
 
-    pub(crate) const fn in_object(self) -> bool {
+    pub(crate) const fn in_object(&self) -> bool {
         self.kinds & 1 == 1
     }
 
     pub(crate) fn enter(&mut self, object: bool) -> Result<(), Fault> {
-        if self.depth >= super::DEPTH {
+        if self.depth >= self.most {
             return Err(Fault::TooDeep);
         }
         self.depth = self.depth.saturating_add(1);
-        self.kinds = (self.kinds << 1) | u128::from(object);
+        if self.depth.is_multiple_of(WORD) {
+            self.outer.push(self.kinds).map_err(|_| Fault::TooDeep)?;
+        }
+        self.kinds = (self.kinds << 1) | u64::from(object);
         Ok(())
     }
 
     pub(crate) fn leave(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
         self.kinds >>= 1;
+        if self.depth.is_multiple_of(WORD) {
+            self.kinds = self.outer.pop().unwrap_or_default();
+        }
+        self.depth = self.depth.saturating_sub(1);
     }
 }

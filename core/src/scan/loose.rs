@@ -3,7 +3,7 @@
 use memchr::memchr2;
 
 use super::Grammar;
-use super::cursor::{Cursor, Nesting, equals};
+use super::cursor::{Cursor, equals};
 use crate::code::Fault;
 
 /// Strings end, brackets match, and nothing nests deeper than allowed.
@@ -19,7 +19,7 @@ impl Grammar for Loose {
         Ok(inside)
     }
 
-    fn value(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), Fault> {
+    fn value(cursor: &mut Cursor<'_>, depth: u16) -> Result<(), Fault> {
         match cursor.peek_token() {
             Some(b'"') => Self::string(cursor).map(drop),
             Some(b'{' | b'[') => container(cursor, depth),
@@ -58,8 +58,8 @@ fn pass_string(cursor: &mut Cursor<'_>) -> Result<(), Fault> {
     }
 }
 
-fn container(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), Fault> {
-    let mut nesting = Nesting::at(depth);
+fn container(cursor: &mut Cursor<'_>, depth: u16) -> Result<(), Fault> {
+    let mut nesting = cursor.nesting(depth);
     loop {
         match cursor.peek() {
             Some(b'"') => {

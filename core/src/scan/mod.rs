@@ -23,8 +23,8 @@ pub(crate) use token::{Token, unescape};
 
 use crate::code::Fault;
 
-/// The deepest nesting of objects and arrays.
-pub(crate) const DEPTH: u32 = 128;
+/// The deepest nesting of objects and arrays that a host may allow: so many can be kept count of.
+pub(crate) const DEEPEST: u16 = 1024;
 
 /// The most keys on one level that the hub reads by key.
 pub(crate) const KEYS: usize = 64;
@@ -34,5 +34,5 @@ pub(crate) trait Grammar {
     /// Passes a string; the cursor stands on its opening quote. Returns its inside.
     fn string<'f>(cursor: &mut Cursor<'f>) -> Result<&'f [u8], Fault>;
     /// Passes any value that stands `depth` containers deep.
-    fn value(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), Fault>;
+    fn value(cursor: &mut Cursor<'_>, depth: u16) -> Result<(), Fault>;
 }

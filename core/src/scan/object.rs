@@ -1,6 +1,6 @@
 //! The members of one object, by key, with the rules that keep two readers from seeing two things.
 
-use super::{Cursor, Grammar, KEYS, Loose};
+use super::{Cursor, DEEPEST, Grammar, KEYS, Loose};
 use crate::code::Fault;
 
 /// Walks the object that the cursor stands on, itself `depth` containers deep. `member` must pass each value.
@@ -34,12 +34,13 @@ pub(crate) fn object<'f, G: Grammar>(
     }
 }
 
-/// Walks a frame that must be one object and nothing else.
+/// Walks a frame that must be one object and nothing else, and nest no deeper than `depth`.
 pub(crate) fn whole<'f, G: Grammar>(
     frame: &'f [u8],
+    depth: u16,
     member: impl FnMut(&'f [u8], &mut Cursor<'f>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let mut cursor = Cursor::new(frame);
+    let mut cursor = Cursor::new(frame, depth);
     object::<G>(&mut cursor, member)?;
     match cursor.peek_token() {
         None => Ok(()),
@@ -50,7 +51,7 @@ pub(crate) fn whole<'f, G: Grammar>(
 /// The raw value of `key` on the first level of `object`, which was checked before.
 pub(crate) fn member<'f>(object: &'f [u8], key: &str) -> Option<&'f [u8]> {
     let mut found = None;
-    whole::<Loose>(object, |name, cursor| {
+    whole::<Loose>(object, DEEPEST, |name, cursor| {
         let start = cursor.at();
         Loose::value(cursor, 1)?;
         if name == key.as_bytes() {

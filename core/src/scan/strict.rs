@@ -1,6 +1,6 @@
 //! The whole JSON grammar, without recursion and without building anything.
 
-use super::cursor::{Cursor, Nesting, controls, equals};
+use super::cursor::{Cursor, controls, equals};
 use super::{Grammar, unescape};
 use crate::code::Fault;
 
@@ -32,53 +32,67 @@ impl Grammar for Strict {
         }
     }
 
-    fn value(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), Fault> {
-        let mut nesting = Nesting::at(depth);
-        loop {
-            match cursor.peek_token() {
-                Some(b'"') => {
-                    Self::string(cursor)?;
-                }
-                Some(open @ (b'{' | b'[')) => {
-                    let object = open == b'{';
-                    nesting.enter(object)?;
+    fn value(cursor: &mut Cursor<'_>, depth: u16) -> Result<(), Fault> {
+        match cursor.peek_token() {
+            Some(b'{' | b'[') => containers(cursor, depth),
+            other => scalar(cursor, other),
+        }
+    }
+}
+
+/// A value that holds no others; the cursor stands on its first byte.
+#[inline(always)]
+fn scalar(cursor: &mut Cursor<'_>, first: Option<u8>) -> Result<(), Fault> {
+    match first {
+        Some(b'"') => Strict::string(cursor).map(drop),
+        Some(b't') => cursor.literal(b"true"),
+        Some(b'f') => cursor.literal(b"false"),
+        Some(b'n') => cursor.literal(b"null"),
+        Some(b'-' | b'0'..=b'9') => number(cursor),
+        _ => Err(Fault::NotJson),
+    }
+}
+
+/// The cursor stands on the bracket of a container, itself `depth` containers deep.
+fn containers(cursor: &mut Cursor<'_>, depth: u16) -> Result<(), Fault> {
+    let mut nesting = cursor.nesting(depth);
+    loop {
+        match cursor.peek_token() {
+            Some(open @ (b'{' | b'[')) => {
+                let object = open == b'{';
+                nesting.enter(object)?;
+                cursor.skip(1);
+                let close = if object { b'}' } else { b']' };
+                if cursor.peek_token() == Some(close) {
                     cursor.skip(1);
-                    let close = if object { b'}' } else { b']' };
-                    if cursor.peek_token() == Some(close) {
-                        cursor.skip(1);
-                        nesting.leave();
-                    } else {
-                        if object {
-                            key(cursor)?;
-                        }
-                        continue;
+                    nesting.leave();
+                } else {
+                    if object {
+                        key(cursor)?;
                     }
+                    continue;
                 }
-                Some(b't') => cursor.literal(b"true")?,
-                Some(b'f') => cursor.literal(b"false")?,
-                Some(b'n') => cursor.literal(b"null")?,
-                Some(b'-' | b'0'..=b'9') => number(cursor)?,
-                _ => return Err(Fault::NotJson),
             }
-            // A value has ended: what follows it belongs to the containers around it.
-            loop {
-                if nesting.depth() == depth {
-                    return Ok(());
-                }
-                match (cursor.peek_token(), nesting.in_object()) {
-                    (Some(b','), object) => {
-                        cursor.skip(1);
-                        if object {
-                            key(cursor)?;
-                        }
-                        break;
+            other => scalar(cursor, other)?,
+        }
+        // A value has ended: what follows it belongs to the containers around it.
+        loop {
+            if nesting.depth() == depth {
+                return Ok(());
+            }
+            match (cursor.peek_token(), nesting.in_object()) {
+                (Some(b','), object) => {
+                    cursor.skip(1);
+                    if object {
+                        key(cursor)?;
                     }
-                    (Some(b'}'), true) | (Some(b']'), false) => {
-                        cursor.skip(1);
-                        nesting.leave();
-                    }
-                    _ => return Err(Fault::NotJson),
+                    break;
                 }
+                (Some(b'}'), true) | (Some(b']'), false) => {
+                    cursor.skip(1);
+                    nesting.leave();
+                }
+                _ => return Err(Fault::NotJson),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! One value of a frame, as its raw text.
 
 use crate::code::Fault;
-use crate::scan::{Cursor, Grammar, Strict};
+use crate::scan::{Cursor, DEEPEST, Grammar, Strict};
 
 /// A checked JSON value as it stands in the frame.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ impl<'f> Token<'f> {
 
     /// To read inside an array.
     pub(crate) fn cursor(self) -> Cursor<'f> {
-        Cursor::new(self.0.as_bytes())
+        Cursor::new(self.0.as_bytes(), DEEPEST)
     }
 
     pub(crate) fn is_null(self) -> bool {

@@ -1,7 +1,7 @@
 //! `POST /command`: one call, by OpenBridge's name for it or by ours.
 
 use crate::callers::{Caller, Failure, result_in};
-use crate::json::{quoted, too_deep};
+use crate::json::{DEEPEST, quoted, too_deep};
 use crate::openbridge::{self, Shape, Tool};
 use crate::response::{Pieces, Response};
 use bridge_catalogue::{Method, catalogue, nearest};
@@ -32,13 +32,13 @@ pub(crate) struct Command<'a> {
 }
 
 impl<'a> Command<'a> {
-    /// Reads a body; `Err` says what is wrong with it.
-    pub(crate) fn read(body: &'a [u8]) -> Result<Self, Failure> {
+    /// Reads a body that may nest so deep; `Err` says what is wrong with it.
+    pub(crate) fn read(body: &'a [u8], depth: usize) -> Result<Self, Failure> {
         let wrong = |text: String| Failure::new("INVALID_REQUEST", text);
         if body.trim_ascii_start().first() != Some(&b'{') {
             return Err(wrong("the body must be a JSON object with a toolName".to_owned()));
         }
-        if too_deep(body) {
+        if too_deep(body, depth.min(DEEPEST)) {
             return Err(wrong("the body nests too deep".to_owned()));
         }
         serde_json::from_slice(body).map_err(|error| wrong(format!("the body cannot be read: {error}")))

@@ -44,9 +44,9 @@ pub trait Porter: 'static {
     /// Pauses the bridge; there is no way back through this door.
     fn pause(&self) -> Result<(), String>;
 
-    /// Somebody was turned away, with this code.
-    fn refused(&self, code: &str) {
-        let _ = code;
+    /// Somebody was turned away.
+    fn refused(&self, refusal: &Refusal) {
+        let _ = refusal;
     }
 
     /// Writes a file that is too large to be sent, and says where it went.
@@ -212,7 +212,8 @@ impl<H: Host, C: Clock> Inside<H, C> {
     }
 
     async fn command(&self, head: &Head, body: &[u8], credential: &str) -> Response {
-        let mut command = match Command::read(body) {
+        let depth = self.driver.with_hub(|hub| usize::from(hub.config().limits.depth));
+        let mut command = match Command::read(body, depth) {
             Ok(command) => command,
             Err(failure) => return Response::json(400, failure.body()),
         };

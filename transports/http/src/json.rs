@@ -5,11 +5,11 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The deepest that a body may nest, as the hub has it for every frame.
-const DEEPEST: usize = 128;
+/// The deepest that a body may nest: the parser goes no further.
+pub(crate) const DEEPEST: usize = 128;
 
-/// Whether lists and objects nest deeper than anybody needs. What is skipped unread is looked at, too.
-pub(crate) fn too_deep(text: &[u8]) -> bool {
+/// Whether lists and objects nest deeper than this. What is skipped unread is looked at, too.
+pub(crate) fn too_deep(text: &[u8], most: usize) -> bool {
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     text.iter().any(|byte| {
         match (byte, in_text) {
@@ -20,7 +20,7 @@ pub(crate) fn too_deep(text: &[u8]) -> bool {
             (b']' | b'}', false) => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth > DEEPEST
+        depth > most
     })
 }
 
@@ -51,10 +51,10 @@ mod tests {
     #[test]
     fn depth_is_counted_outside_of_strings_only() {
         let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
-        assert!(!super::too_deep(nested(128).as_bytes()));
-        assert!(super::too_deep(nested(129).as_bytes()));
-        assert!(!super::too_deep(format!(r#"["\\\"{}"]"#, nested(200)).as_bytes()));
-        assert!(!super::too_deep("[],".repeat(200).as_bytes()));
+        assert!(!super::too_deep(nested(128).as_bytes(), 128));
+        assert!(super::too_deep(nested(129).as_bytes(), 128));
+        assert!(!super::too_deep(format!(r#"["\\\"{}"]"#, nested(200)).as_bytes(), 128));
+        assert!(!super::too_deep("[],".repeat(200).as_bytes(), 1));
     }
 
     #[test]

@@ -182,10 +182,10 @@ impl Peer {
                 }
             }
             6 if chance.one_in(3) => self.garbage(),
-            7 | 8 => self.say(&render::nasty(chance.next() as u8)),
+            7 | 8 => self.say(&render::nasty(chance.next() as u8, limits)),
             9 | 10 => {
                 if let Ok(ask) = op::Ask::arbitrary(&mut u) {
-                    self.say(&render::ask(&ask));
+                    self.say(&render::ask(&ask, limits));
                 }
             }
             11 if !wires.is_empty() => {
@@ -197,7 +197,7 @@ impl Peer {
                 let nth = chance.index(self.asked.len());
                 let wire = self.asked.swap_remove(nth).wire;
                 let form = Form::arbitrary(&mut u).unwrap_or(Form::Broken);
-                self.say(&render::answer(form, &wire, limits.prefix_bytes));
+                self.say(&render::answer(form, &wire, limits));
             }
             14 => {
                 if let Ok(word) = Word::arbitrary(&mut u) {

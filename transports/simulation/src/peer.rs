@@ -214,7 +214,7 @@ impl Peer {
             return;
         }
         // A browser's answer is passed on as it was written, so the id may stand anywhere in it.
-        let id = Loose::read(text.as_bytes()).inside("id").map_or("", |span| &text[span]);
+        let id = Loose::read(text.as_bytes(), u16::MAX).inside("id").map_or("", |span| &text[span]);
         let now = self.time.now();
         let Some((nth, due)) = self.pending.remove(id) else {
             panic!("{} was answered what it did not ask: {text}", self.number);

@@ -21,6 +21,8 @@ pub(crate) fn config(chance: &Chance) -> Config {
             protocol_errors: chance.pick(&[3, 10]),
             takeovers: chance.pick(&[2, 10]),
             hello_bytes: 2_048,
+            depth: chance.pick(&[8, 128, 1_024]),
+            id_bytes: chance.pick(&[32, 256]),
         },
         compat: chance.pick(&[Compat::SameUser, Compat::SameUser, Compat::Strict, Compat::Open]),
         ..Config::default()

@@ -25,7 +25,7 @@ impl Model {
         {
             return self.answered(conn, frame, wire, true);
         }
-        let object = Loose::read(frame);
+        let object = Loose::read(frame, limits.depth);
         let id = object.inside("id");
         let has = |name: &str| object.get(name).is_some();
         if !object.whole {
@@ -65,7 +65,7 @@ impl Model {
     }
 
     fn extension_request(&mut self, conn: Conn, frame: &[u8]) -> Read {
-        match client_frame(frame) {
+        match client_frame(frame, &self.config.limits) {
             Frame::Request { id, method, .. } if method == "ping" => {
                 self.send(conn, Said::Pong(format!("\"{id}\"")));
                 Read::Absorbed
@@ -107,7 +107,7 @@ impl Model {
         if bytes.len() > self.config.limits.client_bytes {
             return Some("\"\"".into());
         }
-        match client_frame(bytes) {
+        match client_frame(bytes, &self.config.limits) {
             Frame::Request { id, .. } | Frame::Wrong(id, ..) => Some(format!("\"{id}\"")),
             Frame::Cancel(_) => None,
         }

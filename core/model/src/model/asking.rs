@@ -1,6 +1,6 @@
 //! What clients ask.
 
-use bridge_core::{Class, Code, Congestion, Door, Fault, Role};
+use bridge_core::{Class, Code, Congestion, Door, Fault, Limits, Role};
 
 use super::joining::{KEYS, read};
 use super::{Call, Connection, Model, Owner, Passed, Read, Said, Stage, State, Why};
@@ -99,9 +99,9 @@ fn plain(raw: &str) -> Option<&str> {
 }
 
 /// Reads a frame as a client may send it.
-pub fn frame(frame: &[u8]) -> Frame {
+pub fn frame(frame: &[u8], limits: &Limits) -> Frame {
     let unreadable = || Frame::Wrong(String::new(), UNREADABLE.to_vec(), None);
-    let Some(object) = read(frame) else { return unreadable() };
+    let Some(object) = read(frame, limits.depth) else { return unreadable() };
     let field = |name: &str| object.get(name).filter(|raw| *raw != "null");
     // The first level of the params is read by key as well.
     if let Some(raw) = field("params").filter(|raw| raw.starts_with('{')) {
@@ -124,7 +124,9 @@ pub fn frame(frame: &[u8]) -> Frame {
         None | Some("\"\"") => {
             return Frame::Wrong(String::new(), vec![Fault::MissingId], Some("missing id"));
         }
-        Some(raw) if raw.starts_with('"') && raw.len() - 2 <= 256 => raw[1..raw.len() - 1].to_owned(),
+        Some(raw) if raw.starts_with('"') && raw.len() - 2 <= usize::from(limits.id_bytes) => {
+            raw[1..raw.len() - 1].to_owned()
+        }
         Some(_) => return Frame::Wrong(String::new(), vec![Fault::InvalidId], Some("invalid id")),
     };
     if kind == Some("cancel") && !has_method {
@@ -179,7 +181,7 @@ impl Model {
         if bytes.len() > self.config.limits.client_bytes {
             return self.wrong(conn, "", vec![Fault::TooLarge], None);
         }
-        match frame(bytes) {
+        match frame(bytes, &self.config.limits) {
             Frame::Wrong(id, faults, text) => self.wrong(conn, &id, faults, text),
             Frame::Cancel(id) => {
                 if let Some(call) = self.find(conn, &id) {

@@ -8,8 +8,6 @@ use crate::oracle::{Object, unquote};
 use crate::proof::decode;
 use crate::stage::Keys;
 
-/// The most containers within each other.
-pub const DEPTH: usize = 128;
 /// The most members of an object that the hub reads by key.
 pub const KEYS: usize = 64;
 
@@ -39,8 +37,8 @@ struct Said2 {
 }
 
 /// Reads an object by the rules that hold wherever the hub reads by key.
-pub(crate) fn read(frame: &[u8]) -> Option<Object<'_>> {
-    let object = Object::read(frame, DEPTH).ok()?;
+pub(crate) fn read(frame: &[u8], depth: u16) -> Option<Object<'_>> {
+    let object = Object::read(frame, usize::from(depth)).ok()?;
     let keys: std::collections::BTreeSet<&str> = object.members().iter().map(|(key, _)| *key).collect();
     let clear = !object.has_escaped_key() && keys.len() == object.members().len() && keys.len() <= KEYS;
     clear.then_some(object)
@@ -58,7 +56,9 @@ impl Model {
         if frame.len() > limit {
             return self.deny(conn, No(Code::InvalidHello, None, 1009));
         }
-        let Some(object) = read(frame) else { return self.deny(conn, No::hello(None)) };
+        let Some(object) = read(frame, self.config.limits.depth) else {
+            return self.deny(conn, No::hello(None));
+        };
         let field = |name: &str| object.get(name).filter(|raw| *raw != "null");
         match field("type") {
             Some("\"hello\"") => match hello(&field) {

@@ -15,7 +15,7 @@ use bridge_core::{Class, Code, Config, Congestion, ConnId, Door, Fault, NoticeKi
 
 use crate::ledger::Conn;
 pub use asking::{Ask, Frame, frame as client_frame};
-pub use joining::{DEPTH, KEYS};
+pub use joining::KEYS;
 
 /// What must be sent or closed.
 #[derive(Debug, Clone, PartialEq)]

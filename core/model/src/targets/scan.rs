@@ -8,7 +8,7 @@ use bridge_core::{
 };
 
 use crate::loose::Loose;
-use crate::model::{DEPTH, Frame, KEYS, client_frame};
+use crate::model::{Frame, KEYS, client_frame};
 use crate::oracle::{Object, Unfit};
 use crate::render::prefix_id;
 use crate::stage::Keys;
@@ -22,6 +22,8 @@ pub fn scan(data: &[u8]) {
     scene.said_by_the_client(data);
 }
 
+/// How deep frames may nest.
+const DEPTH: usize = 128;
 const NOW: Instant = Instant::from_millis(1_000);
 /// From this size on a proven extension's answer is routed by its first bytes.
 const PREFIX: usize = 48;
@@ -57,7 +59,7 @@ impl Scene {
     fn said_by_the_client(&mut self, frame: &[u8]) {
         let Scene { hub, client, .. } = self;
         let client = *client;
-        let expected = client_frame(frame);
+        let expected = client_frame(frame, &hub.config().limits);
         match (hub.inspect(client, frame, NOW), &expected) {
             (Inspected::Request(request), Frame::Request { id, method, params, browser, once, .. }) => {
                 let object = Object::read(frame, DEPTH).unwrap();
@@ -128,7 +130,7 @@ impl Scene {
             .flat_map(|b| if *b == b'@' { wire.as_bytes() } else { std::slice::from_ref(b) })
             .copied()
             .collect();
-        let loose = Loose::read(&frame);
+        let loose = Loose::read(&frame, hub.config().limits.depth);
         if let Some(object) = Object::read(&frame, DEPTH).ok().filter(is_clear) {
             // What is JSON is read as JSON.
             assert!(loose.whole, "strict JSON, and not read");
