@@ -7,6 +7,7 @@ import { watchDebugger } from './debugger/attach';
 import { watchWatchful } from './debugger/watchful';
 import { watchOverlay } from './overlay/settings';
 import { watchActing } from './person/acting';
+import { watchGrouping } from './person/grouping';
 import { servePopup } from './popup/serve';
 import { pausedOnlyHere, policyReady, setPolicy } from './policy/policy';
 import { methodNames } from './dispatch';
@@ -26,6 +27,7 @@ watchWatchful();
 watchRefs();
 watchActing();
 watchOverlay();
+watchGrouping();
 let acknowledged = link.ack;
 onLink(({ ack }) => {
   if (ack === acknowledged) return;

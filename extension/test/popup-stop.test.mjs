@@ -127,17 +127,17 @@ test('a navigation that hangs is stopped, and a batch goes no further', async ()
 test('messages of the popup\'s kind from a page\'s script change nothing', async () => {
   await press('pause');
   await shows('state', /Paused/);
-  const before = await b.chromium.inWorker('chrome.storage.local.get(["overlay", "paused", "pasted_key"])');
+  const before = await b.chromium.inWorker('chrome.storage.local.get(["overlay", "paused", "pasted_key", "group_held_tabs"])');
   const said = await b.chromium.inWorker(`(async () => {
     const mine = ${await theirs()};
     const [{ result }] = await chrome.scripting.executeScript({ target: { tabId: mine }, func: async () => {
-      const asks = [{ type: 'status' }, { type: 'pause', on: false }, { type: 'stop' }, { type: 'evaluate', on: true }, { type: 'overlay', what: 'box', on: true }, { type: 'pair', key: 'bridged1.k-stolen00.' + 'A'.repeat(43) }, { type: 'again' }];
+      const asks = [{ type: 'status' }, { type: 'pause', on: false }, { type: 'stop' }, { type: 'evaluate', on: true }, { type: 'overlay', what: 'box', on: true }, { type: 'group', on: true }, { type: 'pair', key: 'bridged1.k-stolen00.' + 'A'.repeat(43) }, { type: 'again' }];
       return Promise.all(asks.map((ask) => Promise.race([chrome.runtime.sendMessage(ask).then((r) => r ?? null, () => null), new Promise((r) => setTimeout(r, 300, null))])));
     } });
     return result;
   })()`);
-  assert.deepEqual(said, [null, null, null, null, null, null, null]);
-  assert.deepEqual(await b.chromium.inWorker('chrome.storage.local.get(["overlay", "paused", "pasted_key"])'), before);
+  assert.deepEqual(said, Array(8).fill(null));
+  assert.deepEqual(await b.chromium.inWorker('chrome.storage.local.get(["overlay", "paused", "pasted_key", "group_held_tabs"])'), before);
   assert.equal((await agent.fails('list_tabs', {}, AGENT)).code, 'PAUSED');
   assert.equal(b.daemon.hub().frames.some((f) => f.type === 'policy_set' && 'evaluate' in f.policy), false);
   await resume();
@@ -168,7 +168,7 @@ test('Escape closes it; every control has a name and is reached by the keyboard'
   assert.ok(controls.length >= 6, String(controls.length));
   for (const c of controls) assert.ok(c.name?.value, JSON.stringify(c));
   for (const c of controls) assert.ok(c.properties.some((p) => p.name === 'focusable' || p.name === 'disabled'), c.name.value);
-  assert.deepEqual(controls.filter((c) => c.role.value === 'switch').map((c) => c.name.value), ['Code in pages Off', 'Show the element acted on Off', 'Show the pointer Off']);
+  assert.deepEqual(controls.filter((c) => c.role.value === 'switch').map((c) => c.name.value), ['Code in pages Off', 'Show the element acted on Off', 'Show the pointer Off', 'Group the tabs an agent works in Off']);
   await b.chromium.cdp.send('Input.dispatchKeyEvent', { type: 'keyDown', key: 'Escape', code: 'Escape', windowsVirtualKeyCode: 27 }, sessionId).catch(() => {});
   await until('popup', () => b.chromium.targets((t) => t.url.endsWith('/popup.html')), (all) => all.length === 0);
 });

@@ -1,7 +1,8 @@
 // The toolbar button says at a glance whether the daemon is connected, and warns in red where something is wrong. Over a tab that an
 // agent holds it says so, until the agent has let go.
+import { heldNow } from '../person/held';
 import { calledAs, onNames } from '../person/names';
-import { heldByAgents, onActing } from '../person/acting';
+import { onActing } from '../person/acting';
 import { onPolicy, policy } from '../policy/policy';
 import { link, onLink, type LinkState } from './link';
 
@@ -60,8 +61,7 @@ function draw(): void {
 }
 
 function drawTabs(): void {
-  // Whoever is cut off or paused holds nothing.
-  const held = link.state === 'up' && !policy.paused ? heldByAgents() : new Map<number, { owner: string }>();
+  const held = heldNow();
   let changed = false;
   for (const tabId of [...marked.keys()]) {
     if (held.has(tabId)) continue;

@@ -47,6 +47,8 @@ function show(status: Status): void {
     set(what, text(status.overlay[what] ? 'popup_on' : 'popup_off'));
     el(what).setAttribute('aria-checked', String(status.overlay[what]));
   }
+  set('group', text(status.group ? 'popup_on' : 'popup_off'));
+  el('group').setAttribute('aria-checked', String(status.group));
   el('pair').hidden = status.state !== 'unpaired';
   el('scripts').hidden = status.userScripts;
   el('again').hidden = status.state === 'up';
@@ -63,6 +65,7 @@ el('stop').addEventListener('click', () => void ask({ type: 'stop' }));
 el('pause').addEventListener('click', () => void ask({ type: 'pause', on: !current?.paused }));
 el('evaluate').addEventListener('click', () => void ask({ type: 'evaluate', on: current?.evaluateUntil === undefined }));
 for (const what of ['box', 'cursor'] as const) el(what).addEventListener('click', () => void ask({ type: 'overlay', what, on: !current?.overlay[what] }));
+el('group').addEventListener('click', () => void ask({ type: 'group', on: !current?.group }));
 el('again').addEventListener('click', () => void ask({ type: 'again' }));
 el('browser-id').addEventListener('click', () => void navigator.clipboard.writeText(current?.browserId ?? ''));
 el('open-switch').addEventListener('click', () => void chrome.tabs.create({ url: `chrome://extensions/?id=${chrome.runtime.id}` }));

@@ -4,6 +4,7 @@ import { link } from '../connection/link';
 import { parsePastedKey } from '../connection/pairing';
 import { overlayWish, setOverlay } from '../overlay/settings';
 import { allActing, isHeld } from '../person/acting';
+import { groupsHeld, setGroupsHeld } from '../person/grouping';
 import { calledAs, harmless } from '../person/names';
 import { stopAll } from '../person/stop';
 import { evaluateUntil, pauseHere, policy } from '../policy/policy';
@@ -39,6 +40,9 @@ async function answer(ask: Ask | null): Promise<Reply> {
     case 'overlay':
       if (ask.what === 'box' || ask.what === 'cursor') await setOverlay({ [ask.what]: ask.on === true });
       break;
+    case 'group':
+      await setGroupsHeld(ask.on === true);
+      break;
     case 'pair':
       if (!parsePastedKey(ask.key)) return { problem: chrome.i18n.getMessage('popup_key_problem') };
       await chrome.storage.local.set({ pasted_key: ask.key.trim() });
@@ -69,6 +73,7 @@ async function status(): Promise<Status> {
     acting: await Promise.all(all.slice(0, SHOWN).map(actor)),
     more: Math.max(0, all.length - SHOWN),
     overlay: overlayWish(),
+    group: groupsHeld(),
   };
 }
 

@@ -8,6 +8,7 @@ export type Ask =
   | { type: 'pause'; on: boolean }
   | { type: 'evaluate'; on: boolean }
   | { type: 'overlay'; what: keyof OverlayWish; on: boolean }
+  | { type: 'group'; on: boolean }
   | { type: 'stop' }
   | { type: 'pair'; key: string };
 
@@ -43,6 +44,8 @@ export interface Status {
   /** How many clients in how many tabs there are beyond those. */
   more: number;
   overlay: OverlayWish;
+  /** Whether tabs that agents hold are put into groups. */
+  group: boolean;
   /** How many calls the user has just stopped. */
   stopped?: number;
 }

@@ -2,6 +2,7 @@
 // off the groups, because people drag tabs in and out of groups, and a session's end must close its own tabs and no others.
 import type { Call } from '../call';
 import { BridgeError } from '../errors';
+import { groupingInTurn, heldGroups, heldTabs, HELD_PREFIX } from './held-groups';
 import { ownerOf } from './owners';
 import type { LiveTab } from './resolve';
 
@@ -56,7 +57,8 @@ function load(): Promise<State> {
 function rebuild(s: State, tabs: chrome.tabs.Tab[], groups: Map<number, chrome.tabGroups.TabGroup>): void {
   for (const group of groups.values()) {
     const id = group.title?.startsWith(PREFIX) ? group.title.slice(PREFIX.length) : '';
-    if (!id || id in s.sessions) continue;
+    // One that says that an agent was at work.
+    if (!id || id in s.sessions || group.title?.startsWith(HELD_PREFIX)) continue;
     s.sessions[id] = { title: group.title ?? '', color: group.color, groupId: group.id };
     s.made++;
     for (const tab of tabs) if (tab.groupId === group.id && tab.id !== undefined) s.tabs[tab.id] = id;
@@ -70,6 +72,9 @@ async function save(): Promise<void> {
   for (const id of idle.slice(0, Math.max(0, idle.length - KEEP))) delete s.sessions[id];
   await chrome.storage.session.set({ [KEY]: s });
 }
+
+/** The session that a tab is in, wherever the person has dragged it. */
+export const sessionOf = async (tabId: number): Promise<string | undefined> => (await load()).tabs[tabId];
 
 /** The groups of all windows. Not every browser has groups. */
 export async function allGroups(): Promise<Map<number, chrome.tabGroups.TabGroup>> {
@@ -138,14 +143,7 @@ const TRIES = 5;
 async function group(session: Session, tabId: number): Promise<void> {
   for (let i = 0; i < TRIES; i++) {
     try {
-      if (session.groupId !== undefined && !(await allGroups()).has(session.groupId)) session.groupId = undefined;
-      if (session.groupId === undefined) {
-        const { windowId } = await chrome.tabs.get(tabId);
-        session.groupId = await chrome.tabs.group({ tabIds: [tabId], createProperties: { windowId } });
-      } else if ((await chrome.tabs.get(tabId)).groupId !== session.groupId) await chrome.tabs.group({ tabIds: [tabId], groupId: session.groupId });
-      const now = await chrome.tabGroups.get(session.groupId);
-      if (now.title !== session.title || now.color !== session.color) await chrome.tabGroups.update(session.groupId, { title: session.title, color: session.color });
-      return;
+      return await groupingInTurn(() => groupNow(session, tabId));
     } catch (e) {
       const text = e instanceof Error ? e.message : String(e);
       if (/No tab with id/i.test(text)) return;
@@ -154,12 +152,23 @@ async function group(session: Session, tabId: number): Promise<void> {
   }
 }
 
+async function groupNow(session: Session, tabId: number): Promise<void> {
+  if (session.groupId !== undefined && !(await allGroups()).has(session.groupId)) session.groupId = undefined;
+  if (session.groupId === undefined) {
+    const { windowId } = await chrome.tabs.get(tabId);
+    session.groupId = await chrome.tabs.group({ tabIds: [tabId], createProperties: { windowId } });
+  } else if ((await chrome.tabs.get(tabId)).groupId !== session.groupId) await chrome.tabs.group({ tabIds: [tabId], groupId: session.groupId });
+  const now = await chrome.tabGroups.get(session.groupId);
+  if (now.title !== session.title || now.color !== session.color) await chrome.tabGroups.update(session.groupId, { title: session.title, color: session.color });
+}
+
 /** What list_tabs and find_tab say about a tab's session and group. */
 export async function describer(): Promise<(tab: chrome.tabs.Tab) => Grouped> {
-  const [{ tabs }, groups] = await Promise.all([load(), allGroups()]);
+  const [{ tabs }, groups, held] = await Promise.all([load(), allGroups(), heldGroups()]);
   return (tab) => {
     const id = tab.id === undefined ? undefined : tabs[tab.id];
-    const of = tab.groupId === undefined ? undefined : groups.get(tab.groupId);
+    // What says only that an agent is at work comes and goes by itself.
+    const of = tab.groupId === undefined || held.has(tab.groupId) ? undefined : groups.get(tab.groupId);
     return { ...(id === undefined ? {} : { session_id: id }), ...(of ? { group_id: of.id, group_title: of.title ?? '', group_color: of.color } : {}) };
   };
 }
@@ -202,14 +211,14 @@ export async function dissolve(call: Call, id: string, close: boolean): Promise<
 }
 
 /**
- * Takes a tab that is to be closed out of its session's group. A group whose last tab leaves it is gone; one that goes with its window
+ * Takes a tab that is to be closed out of its session's group, or of that of its agent. A group whose last tab leaves it is gone; one that goes with its window
  * Chrome keeps as a saved one, with the addresses of its pages.
  */
 export async function leaveGroup(tabId: number): Promise<void> {
   const { groupId } = await chrome.tabs.get(tabId).catch(() => ({ groupId: undefined }));
   if (groupId === undefined) return;
-  const { sessions } = await load();
-  if (Object.values(sessions).some((s) => s.groupId === groupId)) await chrome.tabs.ungroup(tabId).catch(() => {});
+  const [{ sessions }, held] = await Promise.all([load(), heldTabs()]);
+  if (held.get(tabId)?.groupId === groupId || Object.values(sessions).some((s) => s.groupId === groupId)) await chrome.tabs.ungroup(tabId).catch(() => {});
 }
 
 export function watchSessions(): void {
