@@ -6,6 +6,7 @@ use std::rc::Rc;
 use bridge_websocket::{Doorkeeper, Origin, Refusal};
 
 use crate::daemon::Daemon;
+use crate::knocks::Knocks;
 
 /// How many refused origins are kept in mind, so that a flood of them is not a flood of lines.
 const REMEMBERED: usize = 32;
@@ -14,12 +15,13 @@ const REMEMBERED: usize = 32;
 pub(crate) struct Keeper {
     daemon: Rc<Daemon>,
     refused: RefCell<Vec<String>>,
+    knocks: Knocks,
 }
 
 impl Keeper {
     /// A keeper who asks the daemon.
     pub(crate) fn new(daemon: Rc<Daemon>) -> Keeper {
-        Keeper { daemon, refused: RefCell::default() }
+        Keeper { daemon, refused: RefCell::default(), knocks: Knocks::new("WebSocket") }
     }
 }
 
@@ -40,7 +42,7 @@ impl Doorkeeper for Keeper {
         if refusal.status == 403 {
             self.daemon.audit.knocked("websocket", origin, "PERMISSION_DENIED");
         }
-        let Some(origin) = origin else { return log::debug!("refused at the WebSocket door: {refusal:?}") };
+        let Some(origin) = origin else { return self.knocks.tell(refusal) };
         let mut known = self.refused.borrow_mut();
         // Counted apart: pages by the dozen must not keep an extension from being named.
         let browsers_own = |origin: &str| origin.starts_with("chrome-extension://");

@@ -27,6 +27,7 @@ use crate::daemon::{Daemon, Hub, Wish};
 use crate::extension;
 use crate::files::random;
 use crate::keys::{Keys, unix_now};
+use crate::knocks::Knocks;
 use crate::places::Places;
 use crate::policy::Policy;
 use crate::record::{Lock, Record};
@@ -39,6 +40,8 @@ use crate::{commands, door, logging, squatter};
 const GRACE: Duration = Duration::from_secs(2);
 /// How long an accept loop rests when the process has no descriptors left.
 const REST: Duration = Duration::from_millis(100);
+/// How long all must have been well before that is told again.
+const QUIET: Duration = Duration::from_secs(60);
 
 /// Runs the daemon until it is told to end.
 pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
@@ -73,7 +76,12 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     let driver = Driver::new(hub, &secrets, daemon.ring(), daemon.clone(), clock, options);
     daemon.attach(driver.clone());
     daemon.allow_uploads(Uploads::new(settings.upload_roots.as_deref(), places));
-    let desk = Desk { daemon: daemon.clone(), compat: settings.compat, state: places.state.clone() };
+    let desk = Desk {
+        daemon: daemon.clone(),
+        compat: settings.compat,
+        state: places.state.clone(),
+        knocks: Knocks::new("HTTP"),
+    };
     let door = web_door(desk, &driver, clock, &executor)?;
 
     let signals = Signals::listen()?;
@@ -269,7 +277,6 @@ async fn websocket(
     loop {
         match arrival(&listener).await {
             Ok((stream, peer)) => {
-                weary.recovered();
                 let Ok(local) = stream.get_ref().local_addr() else { continue };
                 let (driver, keeper) = (driver.clone(), keeper.clone());
                 let serving =
@@ -290,7 +297,6 @@ async fn http(
     loop {
         match arrival(&listener).await {
             Ok((stream, peer)) => {
-                weary.recovered();
                 let Ok(local) = stream.get_ref().local_addr() else { continue };
                 executor.spawn(door.clone().serve(stream, local, peer)).detach();
             }
@@ -304,7 +310,6 @@ async fn unix(executor: Rc<LocalExecutor<'static>>, driver: Hub, daemon: Rc<Daem
     loop {
         match listener.accept().await {
             Ok(stream) => {
-                weary.recovered();
                 if !bridge_unix::same_user(&stream) {
                     log::warn!("a program of another user knocked at the Unix socket and was closed");
                     daemon.audit.knocked("unix", None, "PERMISSION_DENIED");
@@ -324,22 +329,19 @@ async fn unix(executor: Rc<LocalExecutor<'static>>, driver: Hub, daemon: Rc<Daem
     }
 }
 
-/// An accept loop that cannot go on rests and tries again; it says so once.
+/// An accept loop that cannot go on rests and tries again; it says so once, however often it is so within a minute.
 #[derive(Default)]
 struct Weary {
-    said: bool,
+    last: Option<Instant>,
 }
 
 impl Weary {
     async fn rest(&mut self, which: &str, why: &std::io::Error) {
-        if !std::mem::replace(&mut self.said, true) {
+        let now = Instant::now();
+        if self.last.replace(now).is_none_or(|last| now.duration_since(last) > QUIET) {
             log::error!("{which}: cannot accept connections for now: {why}");
         }
-        Timer::at(Instant::now() + REST).await;
-    }
-
-    fn recovered(&mut self) {
-        self.said = false;
+        Timer::at(now + REST).await;
     }
 }
 

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use bridge_http::Porter;
+use bridge_http::{Porter, Refusal};
 use bridge_mcp::provider::SaveFile;
 use smol::future::FutureExt as _;
 
 use crate::captures;
 use crate::config::Compat;
 use crate::daemon::Daemon;
+use crate::knocks::Knocks;
 use crate::policy::Change;
 
 /// The daemon as the door sees it.
@@ -20,6 +21,8 @@ pub(crate) struct Desk {
     pub compat: Compat,
     /// The state folder.
     pub state: PathBuf,
+    /// Those who were turned away.
+    pub knocks: Knocks,
 }
 
 impl Porter for Desk {
@@ -41,8 +44,12 @@ impl Porter for Desk {
         self.daemon.change_policy(&change, "an HTTP client").map_err(|e| e.to_string())
     }
 
-    fn refused(&self, code: &str) {
-        self.daemon.audit.knocked("http", None, code);
+    fn refused(&self, refusal: &Refusal) {
+        self.knocks.tell(refusal);
+        // A request that makes no sense is nobody who was denied something.
+        if matches!(refusal.status, 401 | 403) {
+            self.daemon.audit.knocked("http", None, refusal.code);
+        }
     }
 
     fn save(&self, file: SaveFile) -> futures::future::LocalBoxFuture<'static, Result<String, String>> {

@@ -26,6 +26,7 @@ fn a_script_of_ten_lines_without_a_token_gets_its_answer() {
     assert_eq!(answer, json!({"id": "abc", "success": true, "result": {"tabs": [], "asked": "list_tabs"}}));
 }
 
+/// T110: whoever has said all they have to say still gets their answer, and then the end.
 #[test]
 fn one_line_into_the_unix_socket_gets_one_line_back() {
     let home = Home::new();

@@ -5,6 +5,7 @@
 mod support;
 
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -56,21 +57,27 @@ fn ctrl_c_ends_it_in_order_too() {
 #[test]
 fn a_peer_that_never_answers_does_not_keep_it_alive_and_a_second_signal_ends_it_at_once() {
     let home = Home::new();
-    let mut daemon = home.serve();
-    // Connected, and deaf from here on: its close frame is never answered.
-    let deaf = daemon.client();
-    daemon.signal(Signal::TERM);
-    within("the socket is gone", || !home.socket().exists());
-    daemon.signal(Signal::TERM);
-    let status = daemon.ended();
-    // In order if it was quicker than the second signal, by the signal's own code otherwise.
-    assert!(matches!(status.code(), Some(0 | 143)), "{status:?}");
-    drop(deaf);
+    let second = || {
+        let mut daemon = home.serve();
+        // Connected, and deaf from here on: its close frame is never answered.
+        let deaf = daemon.client();
+        daemon.signal(Signal::TERM);
+        within("the socket is gone", || !home.socket().exists());
+        daemon.signal(Signal::TERM);
+        let code = daemon.ended().code();
+        drop(deaf);
+        code
+    };
+    // The second signal comes within the two seconds that the deaf one is given, unless the machine slept over it.
+    assert!((0..5).any(|_| second() == Some(128 + 15)), "a second signal changes nothing");
 
     let mut daemon = home.serve();
     let deaf = daemon.client();
+    let began = Instant::now();
     daemon.signal(Signal::TERM);
     assert_eq!(daemon.ended().code(), Some(0));
+    // Two seconds, of which a test may ask for ten times as much.
+    assert!(began.elapsed() < Duration::from_secs(20));
     drop(deaf);
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use support::Home;
 use support::calm::Calm;
+use support::extension::{Recorder, done};
 use support::http::Web;
 
 /// A request that would be carried out, so that whatever is refused is refused for the one thing that was changed.
@@ -101,12 +102,14 @@ fn whatever_a_page_may_have_caused_is_refused() {
     calm.again(&daemon, Some(&web));
 }
 
-/// T22, T27.
+/// T22, T27. The request is one that a browser would be asked for, and none is.
 #[test]
 fn only_json_is_taken() {
     let home = Home::new();
     let (daemon, web) = home.serve_web();
     let calm = Calm::of(&daemon, Some(&web));
+    let browser = Recorder::new(&daemon, |_| done(json!({"tabs": []})));
+    let good = |web: &Web| web.post_bytes("/command", &[])(r#"{"toolName":"list_tabs"}"#);
     let kind = "Content-Type: application/json\r\n";
     for other in [
         "Content-Type: text/plain\r\n",
@@ -119,8 +122,13 @@ fn only_json_is_taken() {
     ] {
         assert_eq!(web.raw(good(&web).replace(kind, other)).status, 415, "{other}");
     }
+    for page in ["Origin: https://evil.example", "Origin: null", "Referer: https://evil.example/"] {
+        assert_eq!(web.raw(good(&web).replace(kind, &format!("{kind}{page}\r\n"))).status, 403, "{page}");
+    }
+    assert!(browser.of_method("list_tabs").is_empty(), "nothing was forwarded");
     let charset = "Content-Type: Application/JSON; charset=utf-8\r\n";
     assert_eq!(web.raw(good(&web).replace(kind, charset)).status, 200);
+    browser.only("list_tabs");
     for coding in ["gzip", "deflate, gzip", "br"] {
         assert_eq!(web.post("/command", &[&format!("Content-Encoding: {coding}")], &json!({})).status, 415);
     }
@@ -139,6 +147,8 @@ fn only_json_is_taken() {
         let answer = web.raw(web.post_bytes("/command", &[])(body));
         assert_eq!((answer.status, answer.code().as_str()), (400, "INVALID_REQUEST"), "{body}");
     }
+    assert_eq!(browser.asked.lock().unwrap().len(), 1, "nothing more was forwarded");
+    daemon.hang_up();
     calm.again(&daemon, Some(&web));
 }
 
@@ -175,12 +185,21 @@ fn a_length_that_can_be_read_in_two_ways_is_refused_and_nothing_behind_it_runs()
         assert_eq!(talk.answer().status, 400, "{lines}");
         assert!(talk.is_closed(), "{lines}");
     }
+    // A length that comes behind the chunks is no header of any request.
+    let chunked = web.head(
+        "POST /command",
+        &["Content-Type: application/json", "Transfer-Encoding: chunked", "Trailer: Content-Length"],
+    );
+    let mut talk = web.talk();
+    talk.send(format!("{chunked}{:x}\r\n{body}\r\n0\r\n{length}\r\n{second}", body.len()));
+    assert_eq!(talk.answer().status, 400);
+    assert!(talk.is_closed());
     let huge = "Content-Length: 99999999999999999999999999\r\n";
     assert_eq!(web.raw(good(&web).replace(&length, huge)).status, 413);
     calm.again(&daemon, Some(&web));
 }
 
-/// T15, T16, T19.
+/// T19.
 #[test]
 fn lines_that_are_folded_or_broken_are_refused() {
     let home = Home::new();
@@ -205,20 +224,53 @@ fn lines_that_are_folded_or_broken_are_refused() {
         {
             assert_eq!(web.raw(format!("{first}\r\nHost: {}\r\n\r\n", web.host())).status, 400, "{first}");
         }
-        for rubbish in [
-            &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
-            b"SSH-2.0-OpenSSH_9.6\r\n",
-            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        ] {
-            assert_eq!(web.raw(rubbish).status, 400);
-        }
-        let noise: Vec<u8> = (0..1u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-        let mut talk = web.talk();
-        talk.send(&noise);
-        assert!(talk.maybe_answer().is_none_or(|answer| answer.status == 400));
-        assert_eq!(web.raw(good(&web)).status, 200);
     }
     calm.again(&daemon, Some(&web));
+}
+
+/// T15, T16: other protocols' first bytes, and noise. One line of the log each, in which nothing stands raw.
+#[test]
+fn other_protocols_and_noise_are_one_line_in_the_log() {
+    let home = Home::new();
+    let (daemon, web) = home.serve_web_with(&["--log", "debug"]);
+    let calm = Calm::of(&daemon, Some(&web));
+    for rubbish in [
+        &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\x1b[31m"[..],
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ] {
+        let mut talk = web.talk();
+        talk.send(rubbish);
+        assert_eq!(talk.answer().status, 400);
+        assert!(talk.is_closed());
+    }
+    let noise: Vec<u8> = (0..1u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let mut talk = web.talk();
+    talk.send(&noise);
+    assert!(talk.maybe_answer().is_none_or(|answer| answer.status == 400));
+    drop(talk);
+    calm.again(&daemon, Some(&web));
+    let log = daemon.log();
+    assert_eq!(log.matches("refused at the HTTP door").count(), 4, "{log}");
+    assert!(!log.contains("panicked"), "{log}");
+    assert!(log.bytes().all(|byte| byte == b'\n' || byte >= b' '), "{log:?}");
+}
+
+/// T15: by the thousand they are a few lines a second and a number.
+#[test]
+fn a_flood_of_what_is_refused_is_no_flood_of_lines() {
+    let home = Home::new();
+    let (daemon, web) = home.serve_web_with(&["--log", "debug"]);
+    for port in [web.port, daemon.port] {
+        let web = Web { port };
+        (0..500).for_each(|_| assert_eq!(web.raw("SSH-2.0-OpenSSH_9.6\r\n").status, 400));
+    }
+    let began = Instant::now();
+    let log = daemon.log();
+    for door in ["HTTP", "WebSocket"] {
+        let told = log.matches(&format!("refused at the {door} door")).count();
+        assert!((16..250).contains(&told), "{told} lines in {:?}: {log}", began.elapsed());
+    }
 }
 
 /// T13, T14.
@@ -228,11 +280,16 @@ fn a_head_has_a_size_and_a_time() {
     let (daemon, web) = home.serve_web();
     let calm = Calm::of(&daemon, Some(&web));
     {
-        assert_eq!(web.get("/health", &[&format!("X: {}", "a".repeat(17 << 10))]).status, 431);
-        let many: Vec<String> = (0..101).map(|n| format!("X-{n}: a")).collect();
+        let many: Vec<String> = (0..100).map(|n| format!("X-{n}: a")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(web.get("/health", &many).status, 431);
-        assert_eq!(web.get("/health", &many[..90]).status, 200);
+        let long = format!("X: {}", "a".repeat(17 << 10));
+        for lines in [&[long.as_str()][..], &many] {
+            let mut talk = web.talk();
+            talk.send(web.head("GET /health", lines));
+            assert_eq!(talk.answer().status, 431);
+            assert!(talk.is_closed());
+        }
+        assert_eq!(web.get("/health", &many[1..]).status, 200, "with Host that is 100");
         // One byte after the other, for as long as it lasts.
         let begun = Instant::now();
         let mut talk = web.talk();

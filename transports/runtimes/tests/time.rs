@@ -135,6 +135,42 @@ fn a_silent_peer_is_pinged_twice_and_then_dropped() {
     assert!(peer.ended());
 }
 
+/// T108: the same of a browser, whose callers are told.
+#[test]
+fn a_browser_that_is_half_gone_is_dropped_and_its_callers_are_told() {
+    let mut still = Still::new();
+    let browser = joined(&mut still, "extension", 1 << 20);
+    let client = still.local("client");
+    client.send(br#"{"id":"1","method":"m","timeout_ms":600000}"#);
+    still.run();
+    assert!(!browser.take().is_empty(), "it was asked");
+    still.pass(44_900);
+    assert!(client.try_recv().is_none());
+    assert_eq!(browser.take(), b"\x89\x00\x89\x00", "and pinged twice");
+    still.pass(100);
+    let told = String::from_utf8(client.try_recv().unwrap()).unwrap();
+    assert!(told.contains("EXTENSION_DISCONNECTED") && told.contains(r#""maybe_executed":true"#), "{told}");
+    assert_eq!((still.connections(), still.in_flight()), (1, 0));
+    assert_eq!(close_code(&browser.take()), Some(1001));
+}
+
+/// T110: over the WebSocket an end without a close frame is the end of everything that was asked.
+#[test]
+fn a_websocket_that_ends_without_a_close_frame_is_gone_with_its_calls() {
+    let mut still = Still::new();
+    let browser = still.local("extension");
+    let mut client = joined(&mut still, "client", 1 << 20);
+    client.put(&text(r#"{"id":"1","method":"m"}"#));
+    still.run();
+    assert_eq!((still.connections(), still.in_flight()), (2, 1));
+    client.close().now_or_never().unwrap().unwrap();
+    still.run();
+    assert_eq!((still.connections(), still.in_flight()), (1, 0));
+    answer(&browser, 10);
+    still.run();
+    assert_eq!(client.take(), b"", "the answer is nobody's");
+}
+
 #[test]
 fn a_peer_that_answers_pings_stays_for_ever() {
     let mut still = Still::new();

@@ -165,6 +165,12 @@ impl Done {
         self.out
     }
 
+    /// The command failed, and this is in what it said.
+    #[track_caller]
+    pub fn said(self, part: &str) {
+        assert!(self.code != 0 && self.err.contains(part), "`{part}` is not in: {}{}", self.out, self.err);
+    }
+
     /// The command failed with this code, and what it said is one sentence that holds all of these.
     #[track_caller]
     pub fn fails(self, code: i32, said: &[&str]) {
@@ -261,7 +267,7 @@ impl Daemon {
     }
 
     /// The browsers are gone.
-    fn hang_up(&self) {
+    pub fn hang_up(&self) {
         for browser in self.browsers.lock().unwrap().drain(..) {
             let _ = browser.shutdown(Shutdown::Both);
         }
