@@ -1,5 +1,5 @@
 //! What the driver does by the clock and by the byte, played through in no time: keepalive, stalls, unfinished
-//! messages, slow readers, queues, heads, shutdown (T14, T30, T55, T108, T111, T113b, T115).
+//! messages, slow readers, queues, heads, shutdown (T14, T30, T55, T108, T110, T111, T112, T113b, T115).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod common;
