@@ -1,8 +1,8 @@
 //! What comes out of the hub: messages of its own, closes, events, and why it wants to be woken.
 
-use crate::code::CloseCode;
+use crate::code::{CloseCode, Code};
 use crate::listing::Listing;
-use crate::peer::Role;
+use crate::peer::{Door, Role};
 use crate::slots::{CallId, ConnId};
 
 /// One thing for the host to do. Drain `poll_output` after every input until it returns `None`.
@@ -100,6 +100,15 @@ pub enum Event {
     AuthFailed {
         /// The connection, which is being closed.
         conn: ConnId,
+    },
+    /// A hello or a proof was refused, for whatever reason.
+    Denied {
+        /// The connection, which is being closed.
+        conn: ConnId,
+        /// The door it came in by.
+        door: Door,
+        /// What it was told.
+        code: Code,
     },
     /// A connection is gone; its handle is stale.
     Left {

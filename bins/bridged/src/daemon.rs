@@ -337,6 +337,13 @@ impl Daemon {
         }
     }
 
+    /// Tells the audit who that is, the first time that it matters.
+    fn meet(&self, conn: ConnId) {
+        if let Some(driver) = self.driver.get().filter(|_| !self.audit.knows(conn)) {
+            driver.look(|hub| hub.connection(conn).iter().for_each(|info| self.audit.introduce(info)));
+        }
+    }
+
     fn wish(&self, wish: Wish) {
         // A full channel holds the same wish already.
         let _ = self.wishes.try_send(wish);
@@ -414,10 +421,7 @@ impl Host for Daemon {
     type Keys = Ring;
 
     fn judge(&self, request: &Request<'_>) -> Judgement {
-        let conn = request.conn();
-        if let Some(driver) = self.driver.get().filter(|_| !self.audit.knows(conn)) {
-            driver.look(|hub| hub.connection(conn).iter().for_each(|info| self.audit.introduce(info)));
-        }
+        self.meet(request.conn());
         let judgement = self.decide(request);
         self.audit.judged(request, &judgement);
         judgement
@@ -429,6 +433,23 @@ impl Host for Daemon {
 
     fn declined(&self, why: Fault) {
         self.audit.declined(why);
+    }
+
+    fn refused(&self, conn: ConnId, why: Fault) {
+        // Told as events, or no request of anybody's.
+        if matches!(
+            why,
+            Fault::Hello
+                | Fault::AuthFailed
+                | Fault::Stray
+                | Fault::InvalidResponse
+                | Fault::Gone
+                | Fault::Undrained
+        ) {
+            return;
+        }
+        self.meet(conn);
+        self.audit.refused_message(conn, why);
     }
 
     fn answered(&self, call: CallId, answer: &[&[u8]]) {
@@ -488,8 +509,11 @@ impl Host for Daemon {
         match *event {
             Event::Joined { conn, role, protocol } => self.joined(conn, role, protocol),
             Event::Replaced { .. } => log::info!("a newer connection of the same browser took over"),
+            Event::Denied { door, code, .. } => {
+                self.audit.denied(door, code);
+                log::debug!("{event:?}");
+            }
             Event::AuthFailed { .. } => {
-                self.audit.knocked("websocket", None, "AUTH_FAILED");
                 log::warn!("a peer failed to prove itself and was closed");
             }
             Event::Left { role: Some(Role::Extension), .. } => log::info!("a browser disconnected"),

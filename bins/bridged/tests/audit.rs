@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use support::extension::{Recorder, done, failed};
+use support::extension::{Recorder, done, failed, prove};
 use support::{Home, Peer, within};
 
 /// Stands for everything that is nobody's business.
@@ -156,6 +156,62 @@ fn each_write_is_a_line_and_a_flood_of_reads_is_not() {
     daemon.client().call("click", json!({"target": {"value": "#go"}}));
     daemon.log();
     assert!(lines(&home).len() > before);
+}
+
+/// What never comes to be judged, for the hub itself turns it away, is told all the same, and by the thousand it is a line a second.
+#[test]
+fn what_the_hub_refuses_by_itself_is_told_too() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let hello = json!({"type": "hello", "role": "client", "name": "prober", "client_id": "prober"});
+    let mut peer = Peer::open(daemon.port, None, &hello).unwrap();
+    assert_eq!(peer.call("ping", json!({}))["success"], true);
+    for _ in 0..100 {
+        peer.send(&json!({"id": "1", "method": "reset_pairing", "params": {"secret": CANARY}}));
+        assert_eq!(peer.next().unwrap()["success"], false);
+    }
+    peer.send_text(&format!("{{\"id\":\"{CANARY}"));
+    assert_eq!(peer.next().unwrap()["error"], "invalid message");
+    for (first, code) in [
+        (json!({"type": "hello", "role": CANARY}), "INVALID_HELLO"),
+        (json!({"type": "hello", "role": "client", "token": CANARY}), "AUTH_FAILED"),
+        (json!({"type": "hello", "role": "control", "protocol": 2}), "PERMISSION_DENIED"),
+    ] {
+        let said = Peer::open(daemon.port, None, &first).unwrap().next().unwrap();
+        assert_eq!(said["code"], code, "{said}");
+    }
+    let unpaired = json!({"key_id": "k-none", "key": "A".repeat(43)});
+    assert_eq!(prove(daemon.port, &unpaired).unwrap_err()["code"], "NOT_PAIRED");
+    let wrong = json!({"type": "hello", "role": "client", "token": CANARY});
+    assert_eq!(daemon.lines().ask(&wrong)["code"], "AUTH_FAILED");
+
+    home.bridged(["audit"]).ok();
+    let written = lines(&home);
+    let messages = of(&written, "message");
+    let of_code = |code: &str| messages.iter().filter(|line| line["code"] == code).count();
+    assert!((1..=10).contains(&of_code("PERMISSION_DENIED")), "{messages:#?}");
+    assert_eq!(of_code("INVALID_REQUEST"), 1, "{messages:#?}");
+    for line in &messages {
+        assert_eq!(
+            [&line["client_id"], &line["label"], &line["transport"], &line["decision"], &line["outcome"]],
+            ["prober", "prober", "websocket", "deny", "denied"],
+        );
+        assert_eq!(line["uid"], rustix::process::geteuid().as_raw());
+    }
+    let denied: Vec<(&str, &str)> = of(&written, "hello")
+        .iter()
+        .map(|line| (line["transport"].as_str().unwrap(), line["code"].as_str().unwrap()))
+        .collect();
+    for expected in [
+        ("websocket", "INVALID_HELLO"),
+        ("websocket", "AUTH_FAILED"),
+        ("websocket", "PERMISSION_DENIED"),
+        ("websocket", "NOT_PAIRED"),
+        ("unix", "AUTH_FAILED"),
+    ] {
+        assert!(denied.contains(&expected), "{expected:?} is not in {denied:?}");
+    }
+    assert_eq!(denied.len(), 5, "each once: {denied:?}");
 }
 
 #[test]

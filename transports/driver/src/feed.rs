@@ -60,7 +60,11 @@ impl<H: Host, C: Clock> Shared<H, C> {
                 self.host.notice(&notice);
                 None
             }
-            Inspected::Absorbed | Inspected::Refused(_) | Inspected::Stale => None,
+            Inspected::Refused(why) => {
+                self.host.refused(conn, why);
+                None
+            }
+            Inspected::Absorbed | Inspected::Stale => None,
         };
         if let (Some(Move { to, lead, body, trail }), Incoming::Owned(owner)) = (moved, message) {
             to.push_large(Large { lead, owner, body, trail }, &mut self.spares.borrow_mut());

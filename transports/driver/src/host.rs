@@ -48,6 +48,11 @@ pub trait Host: Sized + 'static {
         let _ = (call, answer);
     }
 
+    /// The hub refused a message by itself; its sender is told why. The hub may be looked at from here.
+    fn refused(&self, conn: ConnId, why: Fault) {
+        let _ = (conn, why);
+    }
+
     /// A frame of a proven extension that wants no answer.
     fn notice(&self, notice: &Notice<'_>) {
         let _ = notice;
