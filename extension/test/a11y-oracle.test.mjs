@@ -27,6 +27,8 @@ const DIFFERENT = [
   ['<img alt="" title="ti"', 'a decorative picture stays one'],
   ['<div role="math">', 'Chrome takes the text for the name'],
   ['<table aria-label="TL">', 'Chrome guesses which tables lay a page out; a label alone does not sway it'],
+  ['<a href="#"><article>', 'a link or button that holds nothing but a card, which Chrome leaves without a name, is called by what the card says'],
+  ['<button><div role="status">', 'likewise'],
   ['<video', 'Chrome names a player that has nothing to play'], ['<audio', 'likewise'],
 ];
 

@@ -11,7 +11,8 @@ const pages = {
     <button id="shout" class="up">Sign in</button><div style="display:none"><button id="hid">Ghost</button></div><div style="visibility:hidden">Ghost</div>
     <button id="nb">10&nbsp;000&nbsp;€</button><button id="emoji">👩‍👩‍👧 家族</button><button id="nfd">Cafe\u0301</button><button id="rtl" dir="rtl">\u200fإرسال\u200f</button>
     <label id="own">Name <span style="font-size:8px">(required)</span></label><a href="#" id="a0">Remove</a><a href="#" id="a1">Remove</a><p id="br">First<br>Second</p>
-    <div id="blocks"><div>Alpha</div><div>Beta</div></div><button id="heart">I ❤️ it</button><p id="case">Lower Case Only</p>`,
+    <div id="blocks"><div>Alpha</div><div>Beta</div></div><button id="heart">I ❤️ it</button><p id="case">Lower Case Only</p>
+    <p id="boxless">with <span id="inner" style="display:contents">no box</span> around</p>`,
   '/role': `<link rel="stylesheet" href="data:text/css,"><a href="#" id="help">Help</a><a id="nolink">Help</a><div role="button" tabindex="0" id="r0" aria-label="Remove">x</div><button id="r1">Remove</button>
     <button hidden>Remove</button><button aria-hidden="true">Remove</button><input type="checkbox" id="cb" aria-labelledby="t"><span id="t">Terms</span><h3 id="h">Title</h3><input type="search" id="q" aria-label="Find"><img id="i" alt="Logo" src="data:,">`,
   '/label': `<label for="s">Street</label><input id="s"><label>First name <input id="fn"></label><label>Name <input id="n"></label><input id="c" aria-label="City"><span id="zl">ZIP code:</span><input id="z" aria-labelledby="zl">
@@ -36,6 +37,7 @@ test('text: exact before containing, seen before hidden, the innermost of severa
   const expected = {
     Save: 'save', 'as draft': 'draft', 'Hello big world': 'mixed', '  Hello   big world ': 'mixed', 'please submit': 'deep', 'Order now': 'i', 'Send it': 'isub', Submit: 'ibare', submit: 'shallow',
     'SIGN IN': 'shout', 'Sign in': 'shout', '10 000 €': 'nb', '👩‍👩‍👧 家族': 'emoji', 家族: 'emoji', 'Café': 'nfd', إرسال: 'rtl', 'I ❤ it': 'heart', 'First Second': 'br', 'Alpha Beta': 'blocks', Alpha: 'div',
+    'with no box around': 'boxless', 'no box': 'inner',
   };
   for (const [text, id] of Object.entries(expected)) assert.equal(await found('text', text), id, text);
   assert.equal(await found('text', 'Remove', { index: 1 }), 'a1');

@@ -119,6 +119,7 @@ test('emphasis: spaces move out, empty marks vanish, neighbours melt, the unwrit
   assert.equal(write([p('a', mark('strong', ' b '), 'c')]), 'a **b** c');
   assert.equal(write([p('a', mark('strong'), mark('em', ' '), 'b')]), 'a b');
   assert.equal(write([p(mark('strong', 'a'), mark('strong', 'b'))]), '**ab**');
+  assert.equal(write([p(mark('del', 'a'), ' ', mark('del', 'b'))]), '~~a~~ ~~b~~', 'what stands between words is not struck out with them');
   assert.equal(write([p(mark('strong', mark('strong', 'a')))]), '**a**');
   assert.equal(write([p('中文', mark('strong', '（注）'), '后')]), '中文<strong>（注）</strong>后');
   assert.equal(write([p(mark('strong', 'a', { t: 'br' }, { t: 'br' }, 'b'))]), '**a**\n\n**b**');

@@ -4,10 +4,10 @@ import { after, before, test } from 'node:test';
 import { start } from './harness/start.mjs';
 
 const pages = {
-  '/shadow': `<p id="both">light</p><my-form></my-form><my-closed></my-closed><button id="light">Light</button><script src="/__page.js"></script><script>
+  '/shadow': `<p id="both">light</p><my-form>slotted <b>words</b></my-form><my-closed></my-closed><button id="light">Light</button><script src="/__page.js"></script><script>
     customElements.define('my-inner', class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: 'open' }).innerHTML = '<button><span>Order now</span></button>'; } });
     customElements.define('my-form', class extends HTMLElement { connectedCallback() { const r = this.attachShadow({ mode: 'open' });
-      r.innerHTML = '<label for="u">User</label><input id="u"><select id="lang" aria-label="Language"><option value="en">English</option><option value="de">Deutsch</option></select><my-inner></my-inner><p id="both">shadow</p><div contenteditable id="ed"></div><slot></slot>';
+      r.innerHTML = '<label for="u">User</label><input id="u"><select id="lang" aria-label="Language"><option value="en">English</option><option value="de">Deutsch</option></select><my-inner></my-inner><p id="both">shadow</p><div contenteditable id="ed"></div><p class="said">Before <slot></slot></p>';
       r.querySelector('my-inner').addEventListener('click', () => say('order', [r.querySelector('#u').value, r.querySelector('#lang').value])); } });
     customElements.define('my-closed', class extends HTMLElement { connectedCallback() { const r = this.attachShadow({ mode: 'closed' }); r.innerHTML = '<input id="secret-field"><input type="checkbox" id="box">'; window.closed_ = r; } });</script>`,
   '/late-light': `<my-x></my-x><script>
@@ -47,6 +47,7 @@ test('shadow roots, open and closed, and nested', async () => {
   assert.equal((await p.ok('check', '#box')).checked, true);
   assert.deepEqual(await b.inPage('/shadow', '[closed_.querySelector("input").value, closed_.querySelector("#box").checked]'), ['in', true]);
   assert.equal((await p.ok('set_value', '#ed', { value: 'rich text' })).value, 'rich text');
+  assert.deepEqual((await p.ok('click', { by: 'text', value: 'Before slotted words' })).clicked, { tag: 'p', text: 'Before slotted words' }, 'with what is put into its slot');
   const light = await p.ok('get_value', '#both');
   assert.deepEqual([light.value, light.shadow], ['light', undefined]);
 });

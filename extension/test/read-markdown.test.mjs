@@ -37,6 +37,9 @@ const pages = {
     for (let i = 0; i < 60; i++) document.body.append(make(0));
   </script>`),
   get '/languages'() { return page(marked.join('')); },
+  '/chrome': page(`<section><article><h1>Art</h1><p>${'words, and more of them. '.repeat(30)}</p></article></section><nav><a href="/x">NOISE</a></nav><div role="search">NOISE</div><footer>NOISE</footer>`),
+  '/roles': page('<div role="table"><div role="rowgroup"><div role="row"><span role="columnheader">A</span><span role="columnheader" aria-colspan="2">B</span></div></div><div role="rowgroup"><div role="row"><span role="cell">1</span><span role="cell">2 | 3</span><span role="cell">4</span></div></div></div><div role="row"><div role="cell">stray</div></div><div role="grid"><table role="presentation"><tr role="row"><td role="gridcell">lay</td><td>out</td></tr></table></div>'),
+  '/folded': page('<table border="1"><tr><th>A</th><th style="display:none">HID</th></tr><tr><td>1</td><td style="display:none">HID</td></tr><tr style="visibility:collapse"><td>HID</td><td>HID</td></tr></table>'),
   '/layout': page('<table><tr><td><table><tr><th>in</th><th>ner</th></tr><tr><td>1</td><td>2</td></tr></table></td><td>beside</td></tr></table><table role="presentation"><tr><td>lay</td><td>out</td></tr></table>'),
 };
 
@@ -63,7 +66,7 @@ test('hidden text of every kind is left out, shadow trees and slots are in', asy
 test('headings, marks, lists, code, links, pictures of one page', async () => {
   const markdown = await read('/markdown.html', { selector: '#a' });
   const at = b.base;
-  has(markdown, '# Title\n\n## Two `code`', '**bold** and **more** *it*', 'H<sub>2</sub>O x<sup>2</sup> <kbd>Ctrl</kbd>+<kbd>C</kbd>', '~~gone sp~~', '“quote”',
+  has(markdown, '# Title\n\n## Two `code`', '**bold** and **more** *it*', 'H<sub>2</sub>O x<sup>2</sup> <kbd>Ctrl</kbd>+<kbd>C</kbd>', '~~gone~~ ~~sp~~', '“quote”',
     '- three\n\n  - n1\n    1. d1\n    7. d7', '9. nine\n\n10. ten\n\n    ```\n    code in li\n    ```\n\n11. x', '3) c\n2) b\n1) a', '- [x] done\n- [ ] todo\n- \\[ ] fake',
     '> q1\n>\n> > q2\n> >\n> > q3\n>\n> - ql', '````python\ndef f():\n    return "```"\n````', '```go\na\nb\n```',
     '[`linkcode`](' + at + '/c)', `[sp](${at}/p%20(1).html?q=a%20b) js [frag](${at}/markdown.html#frag)`, `[Icon link](${at}/icon)`, `[![img \\[x\\]](${at}/i.png)](${at}/i)`,
@@ -137,6 +140,20 @@ test('the language of code is read wherever it is marked', async () => {
 
 test('tables that lay a page out are no tables', async () => {
   assert.equal(await read('/layout'), '| in | ner |\n| --- | --- |\n| 1 | 2 |\n\nbeside\n\nlay\n\nout');
+});
+
+test('a table of roles is a table', async () => {
+  assert.equal(await read('/roles'), '| A | B | B |\n| --- | --- | --- |\n| 1 | 2 \\| 3 | 4 |\n\nstray\n\nlay\n\nout');
+});
+
+test('rows and cells that are not shown make no columns', async () => {
+  assert.equal(await read('/folded'), '| A |\n| --- |\n| 1 |');
+});
+
+test('navigation beside the content stays out, also where the whole body is taken for the content', async () => {
+  const markdown = await read('/chrome');
+  has(markdown, '# Art', 'words, and more');
+  assert.equal(markdown.includes('NOISE'), false);
 });
 
 test('the same page is the same Markdown', async () => {

@@ -1,5 +1,5 @@
 // Visible text: what a person reads in an element, and the comparison that text targets rest on.
-import { isRendered } from './dom';
+import { isRendered, parentOf } from './dom';
 import { native } from './native';
 
 /** One line, single spaces. */
@@ -29,12 +29,12 @@ export function visibleText(el: Element): string {
 
 function collect(el: Element, parts: string[], budget: { left: number }): void {
   if (SILENT.has(native(el).localName)) return;
-  for (const child of native(el).childNodes) {
+  for (const child of contentOf(el)) {
     if (budget.left <= 0) return;
     if (native(child).nodeType === Node.TEXT_NODE) {
       const { data } = child as Text;
       if (!/\S/.test(data)) { parts.push(' '); continue; }
-      if (!isRendered(el)) continue;
+      if (!drawsText(el)) continue;
       const said = transformed(data, el);
       budget.left -= said.length;
       parts.push(said);
@@ -49,6 +49,19 @@ function collect(el: Element, parts: string[], budget: { left: number }): void {
       if (apart) parts.push(' ');
     }
   }
+}
+
+/** What has no box of its own (display: contents, as every slot) draws its text in that of the element around it. */
+function drawsText(el: Element): boolean {
+  let box: Element | null = el;
+  while (box && getComputedStyle(box).display === 'contents') box = parentOf(box);
+  return box === el ? isRendered(el) : box !== null && getComputedStyle(el).visibility === 'visible' && native(box).checkVisibility();
+}
+
+/** A slot says what is put into it, else what it holds itself. */
+function contentOf(el: Element): Iterable<Node> {
+  const assigned = el instanceof HTMLSlotElement ? el.assignedNodes() : [];
+  return assigned.length ? assigned : native(el).childNodes;
 }
 
 /** Letters as they are shown: a button written "Save" may read "SAVE". */

@@ -13,11 +13,21 @@ const FROM_CONTENT = new Set(['button', 'cell', 'checkbox', 'columnheader', 'gri
   'menuitemradio', 'option', 'radio', 'rowheader', 'switch', 'tab', 'term', 'tooltip', 'treeitem', 'doc-backlink', 'doc-biblioref',
   'doc-glossref', 'doc-noteref']);
 
+/**
+ * Roles that are things of their own: inside of what is named by its content, as a menu is in the item that opens it, only a name that
+ * the author gave them counts. In a label, and in what aria-labelledby names, all text does.
+ */
+const OWN_THING = new Set(('alert alertdialog application article banner blockquote combobox comment complementary contentinfo dialog document feed ' +
+  'figure form grid group img listbox log main marquee menu menubar meter navigation note progressbar radiogroup row rowgroup scrollbar search ' +
+  'separator spinbutton status suggestion table tablist tabpanel timer toolbar tree treegrid').split(' '));
+
 interface Walk {
   /** Elements whose text is already in, so that a cycle of references ends. */
   seen: Set<Element>;
   /** Following aria-labelledby: its targets' own aria-labelledby is not followed. */
   referring: boolean;
+  /** In the content or the label that names an element, rather than in what is referred to. */
+  content: boolean;
   /** Inside a hidden element that was asked for or referred to: there hidden text counts. */
   hidden: boolean;
   /** Characters that may still be added. */
@@ -28,7 +38,7 @@ interface Walk {
 export function nameOf(el: Element): string {
   // Whoever asks for the name of what cannot be seen wants to know it all the same.
   const hidden = getComputedStyle(el).visibility !== 'visible';
-  const walk: Walk = { seen: new Set(), referring: false, hidden, left: LONGEST };
+  const walk: Walk = { seen: new Set(), referring: false, content: false, hidden, left: LONGEST };
   return tidy(alternative(el, walk, true));
 }
 
@@ -84,11 +94,22 @@ function alternative(el: Element, walk: Walk, root: boolean): string {
   if (label?.trim()) return spend(label, walk);
   const own = nativeName(el, walk, role);
   if (own) return own;
-  if (!root || FROM_CONTENT.has(role) || namedByContent(el, role)) {
-    const text = content(el, walk);
+  if (root ? FROM_CONTENT.has(role) || namedByContent(el, role) : !(walk.content && isOwnThing(el, role))) {
+    const text = root ? ownContent(el, walk) : content(el, walk);
     if (text.trim()) return text;
   }
   return spend(lastResort(el), walk);
+}
+
+/** What an element is named by; if there is nothing but things of their own in it (a link around a card), they name it after all. */
+function ownContent(el: Element, walk: Walk): string {
+  const seen = new Set(walk.seen);
+  const text = content(el, { ...walk, content: true });
+  return text.trim() ? text : content(el, { ...walk, seen });
+}
+
+function isOwnThing(el: Element, role: string): boolean {
+  return OWN_THING.has(role) && !/^(?:address|footer|svg)$/.test(tagOf(el));
 }
 
 function spend(text: string, walk: Walk): string {
@@ -107,7 +128,7 @@ function referred(el: Element, attribute: string, walk: Walk): string {
     const target = root.getElementById?.(id);
     if (!target) continue;
     // Each reference starts anew: an element may well label itself by its own aria-label.
-    const part: Walk = { seen: new Set(target === el ? [] : [el]), referring: true, hidden: isHidden(target), left: walk.left };
+    const part: Walk = { seen: new Set(target === el ? [] : [el]), referring: true, content: false, hidden: isHidden(target), left: walk.left };
     parts.push(tidy(alternative(target, part, false)));
     walk.left = part.left;
   }
@@ -124,17 +145,20 @@ function embedded(el: Element, role: string): string | null {
       if (el instanceof HTMLInputElement) return el.value;
       return Array.from(native(el).querySelectorAll('[role~=option][aria-selected=true]'), (option) => native(option).textContent ?? '').join(' ');
     case 'slider': case 'spinbutton': case 'scrollbar': case 'progressbar': case 'meter':
+      if (el instanceof HTMLProgressElement && el.position < 0) return '';
       return native(el).getAttribute('aria-valuetext') ?? native(el).getAttribute('aria-valuenow') ??
-        (el instanceof HTMLInputElement || el instanceof HTMLProgressElement || el instanceof HTMLMeterElement ? String(el.value) : role === 'slider' ? String(middleOf(el)) : '');
+        (el instanceof HTMLInputElement || el instanceof HTMLProgressElement || el instanceof HTMLMeterElement ? String(el.value) : unsaid(el, role));
     default:
       return null;
   }
 }
 
-/** What a slider stands at that does not say: the middle of its range. */
-function middleOf(el: Element): number {
+/** What a control stands at that does not say: the middle of its range, or nought. */
+function unsaid(el: Element, role: string): string {
+  if (role === 'progressbar') return '';
+  if (role === 'spinbutton' || role === 'meter') return '0';
   const [low, high] = (['aria-valuemin', 'aria-valuemax'] as const).map((name, i) => Number(native(el).getAttribute(name) ?? i * 100) || 0) as [number, number];
-  return (low + high) / 2;
+  return String((low + high) / 2);
 }
 
 /** The name that HTML itself gives: labels, alt, caption, legend, title elements. */
@@ -165,9 +189,12 @@ function nativeName(el: Element, walk: Walk, role: string): string {
 }
 
 function labels(el: Element, walk: Walk): string {
-  return labelsOf(el).slice(0, 20)
-    .map((label) => (walk.hidden || !isHidden(label) ? tidy(alternative(label, walk, false)) : ''))
+  const part: Walk = { ...walk, content: !walk.referring };
+  const text = labelsOf(el).slice(0, 20)
+    .map((label) => (walk.hidden || !isHidden(label) ? tidy(alternative(label, part, false)) : ''))
     .filter(Boolean).join(' ');
+  walk.left = part.left;
+  return text;
 }
 
 function firstChild(el: Element, tag: string, walk: Walk): string {

@@ -93,6 +93,7 @@ function explicitRole(el: Element): string | null {
     if (role === 'none' && (isFocusable(el) || GLOBAL.some((name) => native(el).hasAttribute(name)))) return null;
     // A region or a form of no name is nothing to navigate to.
     if (role === 'region' && !hasAuthorName(el)) return null;
+    if (role === 'form' && tagOf(el) !== 'form' && !hasAuthorName(el)) return null;
     return role;
   }
   return null;
@@ -195,8 +196,8 @@ function judgeTable(table: HTMLTableElement): boolean {
   const cells = rows.flatMap((row) => Array.from(row.cells));
   if (cells.some((cell) => cell.tagName === 'TH' || cell.headers || cell.abbr || cell.scope)) return true;
   if (cells.some((cell) => cell.querySelector('table'))) return false;
-  if (table.rows.length < 2 || cells.length <= rows.length) return false;
-  if (table.rows.length >= 20) return true;
+  if (cells.length < 2) return false;
+  if (table.rows.length >= 20 && cells.length > rows.length) return true;
   // Visible lines between cells, or rows of changing colour, are what people draw around data.
   const bordered = cells.filter((cell) => {
     const style = getComputedStyle(cell);

@@ -67,6 +67,8 @@ function candidates(root: Root, wanted: string): Said[] {
     const text = native(el).textContent ?? '';
     const low = text.toLocaleLowerCase();
     if (words.every((w) => low.includes(w))) return true;
+    // What is put into a slot is no part of this tree.
+    if (root !== document && native(el).querySelector('slot')) return true;
     // Composed letters, soft hyphens and the like hide a word from a plain look; few texts have any.
     if (!ODD.test(text)) return false;
     const plain = squeeze(text);

@@ -81,7 +81,7 @@ function tokenize(nodes: Inline[]): Token[] {
     // The same mark twice says nothing more; Markdown has no link in a link.
     if (active.some((mark) => mark.kind === node.kind)) { visit(node.inner); return; }
     const last = out.at(-1);
-    const melts = last?.t === 'close' && last.mark.kind === node.kind && MELTS.has(node.kind) && !breaks && !opening.length;
+    const melts = last?.t === 'close' && last.mark.kind === node.kind && MELTS.has(node.kind) && !breaks && !space && !opening.length;
     const mark = melts ? last.mark : node;
     if (melts) out.pop(); else opening.push(mark);
     active.push(mark);

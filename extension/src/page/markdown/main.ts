@@ -131,12 +131,13 @@ function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Elemen
   for (const el of kept) for (let up: Element | null = el; up && !holds.has(up); up = native(up).parentElement) holds.add(up);
   const wider = !tops.includes(root);
   const omit = new Set<Element>();
+  const most = lengthOf(native(root).textContent) / 2;
   const queue: Element[] = [root];
   for (let el = queue.pop(); el; el = queue.pop()) {
     const children = Array.from(native(el).children);
     for (const child of children) {
-      if (holds.has(child)) queue.push(child);
-      else if (isNoise(child, 0.6) || (wider && el === root && isBeside(child))) omit.add(child);
+      if (holds.has(child) && !isChrome(child, most)) queue.push(child);
+      else if (holds.has(child) || isNoise(child, 0.6) || (wider && el === root && isBeside(child))) omit.add(child);
     }
     // The heading of something that is left out goes with it.
     children.forEach((child, i) => {
@@ -144,6 +145,15 @@ function dropped(root: Element, tops: Element[], kept: Set<Element>): Set<Elemen
     });
   }
   return omit;
+}
+
+/**
+ * Navigation that Readability kept, as it does where it takes the whole body for the content: left out by what it says it is, unless
+ * most of the text is in it.
+ */
+function isChrome(el: Element, most: number): boolean {
+  const role = native(el).getAttribute('role') ?? '';
+  return (native(el).localName === 'nav' || /^(?:navigation|contentinfo|search)$/.test(role)) && lengthOf(native(el).textContent) < most;
 }
 
 function namesOf(el: Element): string {

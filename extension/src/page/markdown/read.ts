@@ -21,6 +21,9 @@ const MARKS: Record<string, MarkKind> = {
 /** Tags that are part of a line by nature: side by side in a flex box they stay one line. */
 const INLINE = new Set(['a', 'abbr', 'b', 'bdi', 'button', 'cite', 'code', 'em', 'i', 'img', 'kbd', 'label', 'mark', 'q', 'small', 'span', 'strong', 'sub', 'sup', 'svg', 'time', 'u']);
 
+/** What a table of other elements than HTML's is made of. */
+const ROW_OR_CELL = /^(?:row|cell|gridcell|columnheader|rowheader)$/;
+
 export interface ReadOptions {
   /** Elements to leave out although they can be seen. */
   omit?: ReadonlySet<Element>;
@@ -60,6 +63,8 @@ class Reader {
       if (native(el).getAttribute('aria-hidden') === 'true' && !hasUnseenTwin(el)) return 'skip';
       if (tag === 'input' && (el as HTMLInputElement).type === 'checkbox' && seen()) this.to.task((el as HTMLInputElement).checked);
       if (SKIPPED.has(tag) && !(tag === 'button' && this.titles)) return 'skip';
+      // Rows that fold away keep their cells, which must make no columns.
+      if (tag === 'tr' && style.visibility === 'collapse') return 'skip';
     }
     const formula = formulaOf(el);
     if (formula !== null) {
@@ -108,6 +113,10 @@ class Reader {
     if (role === 'heading') return this.heading(Number(native(el).getAttribute('aria-level')) || 2);
     if (role === 'list') return to.list(false, 1, 1);
     if (role === 'listitem') return to.item();
+    if (/^(?:table|grid|treegrid)$/.test(role)) return to.table();
+    if (ROW_OR_CELL.test(role) && native(native(el).closest('[role=table], [role=grid], [role=treegrid], table'))?.localName !== 'table') {
+      return role === 'row' ? to.row('body') : to.cell(ariaCell(el, role));
+    }
     const block = this.isBlock(el, tag, style);
     if (tag === 'code' && block && /^(?:preserve|pre|pre-wrap|break-spaces)$/.test(style.whiteSpaceCollapse ?? style.whiteSpace)) return this.code(el);
     let mark = MARKS[tag];
@@ -236,6 +245,11 @@ function cellOf(cell: HTMLTableCellElement, style: CSSStyleDeclaration): Omit<Ce
   const said = cell.style.textAlign || cell.getAttribute('align') || (header ? '' : style.textAlign);
   const align = /center/.test(said) ? 'center' : /^(?:right|end|-webkit-right)$/.test(said) ? 'right' : said === 'left' && (cell.style.textAlign || cell.hasAttribute('align')) ? 'left' : '';
   return { header, align, colspan: Math.max(1, cell.colSpan), rowspan: cell.rowSpan === 0 ? 65534 : Math.max(1, cell.rowSpan) };
+}
+
+function ariaCell(el: Element, role: string): Omit<Cell, 'blocks'> {
+  const span = (name: string) => Math.min(1000, Math.max(1, Math.trunc(Number(native(el).getAttribute(name))) || 1));
+  return { header: /header$/.test(role), align: '', colspan: span('aria-colspan'), rowspan: span('aria-rowspan') };
 }
 
 /** The mark beside a heading that links to the heading itself. */

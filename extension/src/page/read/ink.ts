@@ -46,13 +46,18 @@ export function hasInk(el: Element, style: CSSStyleDeclaration, box: DOMRect): b
   // The rest is asked only of what has no colour of its own to be seen by: on a large page every question counts.
   if (!faint && (drawn || !isLike(fill, behind(el)))) return true;
   if (drawn ? isStroked(style.stroke, style.strokeWidth, Number(style.strokeOpacity)) : isStroked(style.webkitTextStrokeColor, style.webkitTextStrokeWidth, 1)) return true;
-  if (!drawn && style.textShadow !== 'none') return true;
+  if (!drawn && isShaded(style.textShadow, behind(el))) return true;
   if (faint) return (!drawn && isCutOut(el)) || native(el).getAnimations().some((animation) => animation.playState === 'running' || animation.pending);
   return !isLostIn(el, fill, box);
 }
 
 function isStroked(colour: string, width: string, opacity: number): boolean {
   return colour !== 'none' && parseFloat(width) > 0 && alphaOf(colour) * opacity >= 0.01;
+}
+
+/** Whether a shadow of the letters shows: one of another colour than what is behind them. */
+function isShaded(shadow: string, behind: string): boolean {
+  return (shadow.match(/[a-z-]+\([^)]*\)/g) ?? []).some((colour) => alphaOf(colour) >= 0.01 && !isLike(colour, behind));
 }
 
 /** Whether the letters are holes through which a background shows: theirs or that of a box around them. */
@@ -83,9 +88,10 @@ function behind(el: Element): string {
   return colour;
 }
 
+/** Whether a colour, be it see-through, looks like the one that it is laid on. */
 function isLike(fill: string, behind: string): boolean {
   if (fill === behind) return true;
-  const one = partsOf(fill), two = partsOf(behind);
+  const one = partsOf(fill, true), two = partsOf(behind);
   return one !== null && two !== null && alike(one, two);
 }
 
@@ -103,7 +109,7 @@ function forget(): void {
 
 /** Whether the text has the colour of the plain background that it is on. */
 function isLostIn(el: Element, fill: string, box: DOMRect): boolean {
-  const colour = partsOf(fill);
+  const colour = partsOf(fill, true);
   if (!colour) return false;
   const root = native(el).getRootNode();
   if (root !== document) return false;
@@ -128,7 +134,7 @@ function isPlain(el: Element, fill: string, box: DOMRect): boolean {
   }
   const boxes = painted();
   if (!boxes || box.height >= MANY_STRIPS * STRIP_PX) return false;
-  const colour = partsOf(fill)!;
+  const colour = partsOf(fill, true)!;
   return ![...boxes.tall, ...strips(box).flatMap((strip) => boxes.strips.get(strip) ?? [])].some(({ el: other, rect, colour: theirs, before }) =>
     rect.left < box.right && rect.right > box.left && rect.top < box.bottom && rect.bottom > box.top &&
     (before || ((!theirs || !alike(colour, theirs)) && !native(other).contains(el))));
@@ -184,9 +190,35 @@ function alphaOf(colour: string): number {
   return said === undefined ? 1 : Number(said);
 }
 
-function partsOf(colour: string): [number, number, number] | null {
+/** Red, green and blue of a colour; of one that is see-through only if that is said to do. */
+function partsOf(colour: string, any = false): [number, number, number] | null {
+  if (!any && alphaOf(colour) !== 1) return null;
   const found = /^rgba?\((\d+), (\d+), (\d+)/.exec(colour);
-  return found && alphaOf(colour) === 1 ? [Number(found[1]), Number(found[2]), Number(found[3])] : null;
+  return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : painting(colour);
+}
+
+const paintings = new Map<string, [number, number, number] | null>();
+const MOST_PAINTINGS = 500;
+let paper: OffscreenCanvasRenderingContext2D | null | undefined;
+
+/** What a colour of another space (oklch, lab, color-mix) looks like: it is painted and looked at. */
+function painting(colour: string): [number, number, number] | null {
+  const known = paintings.get(colour);
+  if (known !== undefined) return known;
+  let parts: [number, number, number] | null = null;
+  if (/^(?:color|oklab|oklch|lab|lch|hsl|hwb)\(/.test(colour)) {
+    paper ??= new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    if (paper) {
+      paper.clearRect(0, 0, 1, 1);
+      paper.fillStyle = colour.replace(/\s*\/\s*[\d.e-]+\)$/, ')');
+      paper.fillRect(0, 0, 1, 1);
+      const [red, green, blue] = paper.getImageData(0, 0, 1, 1).data;
+      parts = [red!, green!, blue!];
+    }
+  }
+  if (paintings.size >= MOST_PAINTINGS) paintings.clear();
+  paintings.set(colour, parts);
+  return parts;
 }
 
 function alike(one: [number, number, number], two: [number, number, number]): boolean {

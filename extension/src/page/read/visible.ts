@@ -46,7 +46,7 @@ export function enter(el: Element, style: CSSStyleDeclaration, above: Clip): Cli
   const pinned = above.pinned || position === 'fixed';
   if (position === 'fixed' && isOutsideViewport(el)) return null;
   if (Number(style.opacity) < 0.01 && !fadesIn(el, style)) return null;
-  if (isCutAway(style, position) || isUndrawn(el, style)) return null;
+  if (isCutAway(el, style, position) || isUndrawn(el, style)) return null;
 
   const shut = isShut(el, style);
   if (!shut && above === UNCLIPPED && !pinned) return above;
@@ -86,7 +86,7 @@ function fadesIn(el: Element, style: CSSStyleDeclaration): boolean {
 }
 
 /** Clipped to nothing by `clip` or `clip-path`, as "visually hidden" classes do. */
-function isCutAway(style: CSSStyleDeclaration, position: string): boolean {
+function isCutAway(el: Element, style: CSSStyleDeclaration, position: string): boolean {
   if (position === 'absolute' || position === 'fixed') {
     const edges = style.clip.match(/-?[\d.]+px/g)?.map(parseFloat);
     if (edges?.length === 4 && (edges[1]! - edges[3]! <= 1 || edges[2]! - edges[0]! <= 1)) return true;
@@ -94,18 +94,32 @@ function isCutAway(style: CSSStyleDeclaration, position: string): boolean {
   const path = style.clipPath;
   if (path === 'none') return false;
   if (/^circle\(0(?:px|%)?\b|^ellipse\(0(?:px|%)?\b/.test(path)) return true;
-  const inset = /^inset\(([^)]*?)(?:\s+round.*)?\)/.exec(path)?.[1]?.split(/\s+/).map((edge) => (edge.endsWith('%') ? parseFloat(edge) : 0));
-  if (inset) return inset[0]! + (inset[2] ?? inset[0]!) >= 99.9 || (inset[1] ?? inset[0]!) + (inset[3] ?? inset[1] ?? inset[0]!) >= 99.9;
+  const inset = /^inset\((.*?)(?:\s+round.*)?\)$/.exec(path)?.[1]?.match(/calc\([^)]*\)|\S+/g);
+  if (inset) {
+    const [top = '', right = top, bottom = top, left = right] = inset;
+    const { width, height } = native(el).getBoundingClientRect();
+    const leaves = (size: number, one: string, two: string) => size - lengthOf(one, size) - lengthOf(two, size);
+    // Of a box of no size nothing can be cut off; what hangs out of it is cut off by any percentage.
+    return leaves(width || 1000, left, right) <= (width || 1000) / 1000 || leaves(height || 1000, top, bottom) <= (height || 1000) / 1000;
+  }
   // A line or a point has no inside.
   if (path.startsWith('path(') && (path.match(/-?[\d.]+/g)?.length ?? 0) < 5) return true;
   const corners = /^polygon\((?:\w+,\s*)?(.*)\)$/.exec(path)?.[1]?.split(/\s*,\s*/);
   return corners !== undefined && new Set(corners).size < 3;
 }
 
+/** A computed length in pixels: `12px`, `50%` or a sum of both. */
+function lengthOf(said: string, whole: number): number {
+  let px = 0;
+  for (const [, sign, number, unit] of said.matchAll(/([+-]\s+)?(-?[\d.]+)(px|%)/g)) px += (sign?.startsWith('-') ? -1 : 1) * Number(number) * (unit === '%' ? whole / 100 : 1);
+  return px;
+}
+
 /** A box too small to show anything, which does not let its content hang out. */
 function isShut(el: Element, style: CSSStyleDeclaration): boolean {
-  // Unless one axis is `clip`, both are visible or neither is.
-  if (style.overflowX === 'visible' && style.overflowY === 'visible' && !/paint|strict|content/.test(style.contain)) return false;
+  // Unless one axis is `clip`, both are visible or neither is. What is laid out only once it comes into view has no height until then.
+  const open = style.overflowX === 'visible' && style.overflowY === 'visible';
+  if (open && (style.contentVisibility === 'auto' || !/paint|strict|content/.test(style.contain))) return false;
   if ((style.display === 'inline' && native(el).localName !== 'svg') || style.display === 'contents' || el === document.body || el === document.documentElement) return false;
   const { width, height } = native(el).getBoundingClientRect();
   return width <= 1 || height <= 1;
@@ -124,8 +138,14 @@ const range = document.createRange();
 export function isTextSeen(text: Text, style: CSSStyleDeclaration, clip: Clip, at: View): boolean {
   if (clip.flow || style.visibility !== 'visible') return false;
   range.selectNodeContents(text);
-  const box = range.getBoundingClientRect();
-  if (box.width === 0 && box.height === 0) return isBlank(text.data);
+  let box = range.getBoundingClientRect();
+  if (box.width === 0 && box.height === 0) {
+    if (isBlank(text.data)) return true;
+    // In a part that is laid out only once it comes into view (content-visibility: auto) the first question gets no answer yet.
+    native(parentOf(text))?.getBoundingClientRect();
+    box = range.getBoundingClientRect();
+    if (box.width === 0 && box.height === 0) return false;
+  }
   if (isBlank(text.data)) return isReachable(text, box, style, clip, at);
   if (isTooSmall(text.data, box, style)) return false;
   const el = parentOf(text);
