@@ -148,8 +148,12 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
             self.bind(request.conn, at);
         }
         let call = self.calls.at_mut(slot).ok_or(Fault::Gone)?;
+        let generation = call.generation;
         call.browser = at;
-        Ok(Ticket { slot, generation: call.generation })
+        if let Some(asker) = self.conns.open_mut(request.conn) {
+            asker.held = asker.held.saturating_add(1);
+        }
+        Ok(Ticket { slot, generation })
     }
 
     /// Whether a held request still waits (its client may have left, cancelled, or its time may have run out).
@@ -179,6 +183,9 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         self.calls.unlink(&mut self.lists.held, CallList::Asked, ticket.slot);
         if let Some(call) = self.calls.at_mut(ticket.slot) {
             call.state = CallState::Sent;
+            if let Some(asker) = self.conns.open_mut(call.asker) {
+                asker.held = asker.held.saturating_sub(1);
+            }
         }
         self.send(ticket.slot, conn, method, params, once)
     }

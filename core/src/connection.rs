@@ -25,6 +25,8 @@ pub struct Connection {
     /// Calls it asked (client, control) or was asked (extension).
     pub(crate) calls: List,
     pub(crate) in_flight: u16,
+    /// Those among them that the host keeps back.
+    pub(crate) held: u16,
     /// When the hello or the proof is due.
     pub(crate) due: Instant,
     pub(crate) stage: Stage,
@@ -101,6 +103,7 @@ impl Connection {
             half_closed: false,
             calls: List::EMPTY,
             in_flight: 0,
+            held: 0,
             due: Instant::from_millis(0),
             stage: Stage::Vacant,
         }

@@ -54,6 +54,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
     /// Takes a call from its asker: the id is free again.
     pub(crate) fn leave_asker(&mut self, slot: u16) {
         let Some(call) = self.calls.at_mut(slot) else { return };
+        let held = call.asked == ConnId::NOBODY;
         let asker = core::mem::replace(&mut call.asker, ConnId::NOBODY);
         if asker == ConnId::NOBODY {
             return;
@@ -65,6 +66,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         {
             self.calls.unlink(&mut connection.calls, CallList::Asker, slot);
             connection.in_flight = connection.in_flight.saturating_sub(1);
+            connection.held = connection.held.saturating_sub(u16::from(held));
             self.close_if_done(asker);
         }
     }

@@ -58,6 +58,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
             owner,
             name,
             in_flight,
+            held: usize::from(it.held),
         }
     }
 

@@ -116,12 +116,12 @@ pub trait Keyring {
     /// Whether `token` is the client token. Implementations compare in constant time.
     fn token_matches(&self, token: &str) -> bool;
 
-    /// The policy as one JSON object, as `hello_ack` carries it.
+    /// The policy as one JSON object, as a client's `hello_ack` carries it.
     fn policy(&self) -> &str {
         "{}"
     }
 
-    /// The same as the `policy` frame carries it, which goes to browsers only: it may tell them more.
+    /// The same for browsers, in their `hello_ack` and in the `policy` frame: it may tell them more.
     fn policy_for_browsers(&self) -> &str {
         self.policy()
     }
@@ -148,6 +148,8 @@ pub struct ConnInfo<'h> {
     pub name: &'h str,
     /// Requests that wait for an answer, asked by (or of) this connection.
     pub in_flight: usize,
+    /// Those of them that the host keeps back: no browser was asked yet.
+    pub held: usize,
 }
 
 /// One connected browser, as the getters show it.

@@ -209,16 +209,17 @@ impl World {
 
     /// Everything the getters show.
     pub(crate) fn compare_state(&mut self) {
-        let shown: Vec<(Conn, Option<Role>, String, usize)> = self
+        let shown: Vec<(Conn, Option<Role>, String, [usize; 2])> = self
             .hub
             .connections()
-            .map(|it| (number(&self.ids, it.conn), it.role, it.owner.to_owned(), it.in_flight))
+            .map(|it| (number(&self.ids, it.conn), it.role, it.owner.to_owned(), [it.in_flight, it.held]))
             .collect();
         for (conn, role, owner, in_flight) in &shown {
             if matches!(role, Some(Role::Client | Role::Control)) {
                 self.model.check_owner(*conn, owner);
             }
-            assert_eq!(*in_flight, self.model.in_flight_of(*conn), "calls of {conn}");
+            let expected = [self.model.in_flight_of(*conn), self.model.held_of(*conn)];
+            assert_eq!(*in_flight, expected, "calls of {conn}, and those held");
         }
         let expected: Vec<(Conn, Option<Role>)> =
             self.model.connections().map(|(conn, it)| (conn, it.role())).collect();

@@ -164,12 +164,16 @@ impl<H: Host, C: Clock> Shared<H, C> {
         None
     }
 
-    pub(crate) fn release(&self, ticket: Ticket, method: &str, params: &[u8], once: Option<&str>) {
+    pub(crate) fn release(&self, held: Held, method: &str, params: &[u8], once: Option<&str>) {
+        let Held { ticket, conn } = held;
         let now = self.clock.now();
         self.host.input(&Input::Release { call: ticket.call(), method, params, once });
         let released = self.hub.borrow_mut().release(ticket, method, params, once, now);
         if let Ok(forward) = released {
             self.queue(&forward, None);
+            if let Some(link) = self.link(conn) {
+                link.turns.asked();
+            }
         }
         self.drain();
         self.settle();

@@ -113,7 +113,7 @@ impl Held {
         params: &[u8],
         once: Option<&str>,
     ) {
-        driver.0.release(self.ticket, method, params, once);
+        driver.0.release(self, method, params, once);
     }
 
     /// Answers with a result: one JSON value.

@@ -27,6 +27,9 @@ pub struct Options {
     pub heads: usize,
     /// How long a head may take.
     pub head_ms: u64,
+    /// Bytes of answers that one client may have under way at the browsers, as far as they can be foreseen. What an answer
+    /// weighs is taken to be a 32nd of it before the first has come.
+    pub under_way: usize,
     /// Bytes read at once. One buffer for all connections.
     pub read_bytes: usize,
 }
@@ -46,6 +49,7 @@ impl Default for Options {
             linger_ms: 1_000,
             heads: 32,
             head_ms: 5_000,
+            under_way: 8 << 20,
             read_bytes: 128 << 10,
         }
     }

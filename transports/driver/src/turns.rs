@@ -16,19 +16,17 @@ use bridge_core::{Instant, Request, Ticket};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// Bytes of answers that one client may have under way, as far as they can be foreseen.
-const WINDOW: usize = 8 << 20;
-/// What an answer is taken to weigh before the first has come: so 32 requests pass at once. Twice as many of
-/// a megabyte each stood before everybody else's for a tenth of a second.
-const UNKNOWN: usize = 256 << 10;
+/// So many requests pass at once before the first answer has come. Twice as many of a megabyte each stood before
+/// everybody else's for a tenth of a second.
+const UNKNOWN: usize = 32;
 /// Requests passed on regardless when no answer has come for [`PATIENCE_MS`].
 const REGARDLESS: usize = 16;
 const PATIENCE_MS: u64 = 100;
 
 /// One client's turns.
 pub(crate) struct Turns {
-    /// What its answers weigh, smoothed.
-    weight: Cell<usize>,
+    /// What its answers weigh, smoothed; unknown before the first.
+    weight: Cell<Option<usize>>,
     /// Requests under way: never too few, and corrected by the hub's count where it matters.
     asked: Cell<usize>,
     waiting: RefCell<VecDeque<Waiting>>,
@@ -50,7 +48,7 @@ struct Waiting {
 impl Turns {
     pub(crate) fn new() -> Self {
         Self {
-            weight: Cell::new(UNKNOWN),
+            weight: Cell::new(None),
             asked: Cell::new(0),
             waiting: RefCell::default(),
             bytes: Cell::new(0),
@@ -65,16 +63,22 @@ impl Turns {
     }
 
     /// An answer of this length is on its way to the client.
-    fn answered(&self, len: usize) {
+    fn answered(&self, len: usize, window: usize) {
         self.asked.set(self.asked.get().saturating_sub(1));
         self.answered.set(true);
-        let weight = self.weight.get();
+        let weight = self.weight(window);
         // Up fast, down slowly: guessing too little is what hurts others.
-        self.weight.set(if len > weight { weight.midpoint(len) } else { weight - weight / 8 + len / 8 });
+        let weight = if len > weight { weight.midpoint(len) } else { weight - weight / 8 + len / 8 };
+        self.weight.set(Some(weight));
     }
 
-    fn fits(&self, asked: usize) -> bool {
-        asked == 0 || self.weight.get().saturating_mul(asked) < WINDOW
+    /// What its next answer is taken to weigh.
+    pub(crate) fn weight(&self, window: usize) -> usize {
+        self.weight.get().unwrap_or(window / UNKNOWN)
+    }
+
+    fn fits(&self, asked: usize, window: usize) -> bool {
+        asked == 0 || self.weight(window).saturating_mul(asked) < window
     }
 
     /// How many wait.
@@ -97,18 +101,15 @@ impl<H: Host, C: Clock> Shared<H, C> {
         if !turns.waiting.borrow().is_empty() {
             return true;
         }
-        if turns.fits(turns.asked.get()) {
-            return false;
-        }
-        !turns.fits(self.count(link))
+        let window = self.options.under_way;
+        !turns.fits(turns.asked.get(), window) && !turns.fits(self.count(link), window)
     }
 
     /// How many of its requests really are under way.
     fn count(&self, link: &AnyLink) -> usize {
         let Some(conn) = link.id.get() else { return 0 };
-        let all = self.hub.borrow().connection(conn).map_or(0, |info| info.in_flight);
-        let waiting = link.turns.waiting.borrow().len();
-        let asked = all.saturating_sub(waiting);
+        // Not by what waits here: some of that may have ended, and not been taken out yet.
+        let asked = self.hub.borrow().connection(conn).map_or(0, |info| info.in_flight - info.held);
         link.turns.asked.set(asked);
         asked
     }
@@ -132,7 +133,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
 
     /// An answer for the client was queued; others may go now.
     pub(crate) fn answered(&self, link: &AnyLink, len: usize) {
-        link.turns.answered(len);
+        link.turns.answered(len, self.options.under_way);
         self.list_turn(link);
     }
 
@@ -156,7 +157,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         loop {
             let Some(link) = self.turns.borrow_mut().pop() else { return };
             link.turns.listed.set(false);
-            while link.turns.fits(self.count(&link)) && self.pass_on(&link) {}
+            while link.turns.fits(self.count(&link), self.options.under_way) && self.pass_on(&link) {}
         }
     }
 

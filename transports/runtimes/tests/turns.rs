@@ -155,3 +155,20 @@ fn a_client_that_leaves_takes_its_turns_with_it() {
     drop(browser);
     assert_eq!(still.driver.queued(), 0);
 }
+
+/// Those that ended in the middle of the queue are no room.
+#[test]
+fn who_cancels_some_of_what_waits_has_no_more_under_way_for_it() {
+    let still = Still::new();
+    let (browser, client) = (still.local("extension"), still.local("client"));
+    ask(&client, 0, 1000, "");
+    let first = asked(&browser);
+    assert_eq!(first.len(), 32);
+    for n in (33..1000).step_by(2) {
+        client.send(format!(r#"{{"type":"cancel","id":"{n}"}}"#).as_bytes());
+    }
+    for id in &first[..4] {
+        answer(&browser, id, 1 << 20);
+        assert!(asked(&browser).len() <= 1, "one was answered, one may follow");
+    }
+}

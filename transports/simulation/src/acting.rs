@@ -51,6 +51,9 @@ impl Peer {
             }
             return chance.between(5, 50);
         }
+        if self.nature.greedy {
+            return self.devour();
+        }
         match (self.nature.is_extension(), self.nature.honest) {
             (true, true) => self.serve(wires),
             (false, true) => self.request(),
@@ -75,6 +78,31 @@ impl Peer {
             3 if chance.one_in(20) => (0..chance.between(50, 150)).for_each(|_| self.ask()),
             _ => self.ask(),
         }
+    }
+
+    /// It asks for many things at once and leaves what comes lying for a while.
+    fn devour(&mut self) -> u64 {
+        let time = self.time.clone();
+        let chance = &time.chance;
+        if let (Wire::Link(far, _), true) = (&self.wire, chance.one_in(3)) {
+            far.stall(true, false, time.now() + chance.pick(&[200, 2_000, 8_000]));
+        }
+        for _ in 0..chance.between(1, 40) {
+            self.requests += 1;
+            let (who, n) = (self.number, self.requests);
+            self.say(
+                format!(r#"{{"id":"{n}","method":"click","params":{{"mark":{{"who":{who},"n":{n}}}}}}}"#)
+                    .as_bytes(),
+            );
+        }
+        // It thinks better of some of it, wherever that waits.
+        if chance.one_in(3) {
+            let from = self.requests.saturating_sub(40);
+            (from..self.requests)
+                .step_by(2)
+                .for_each(|n| self.say(format!(r#"{{"type":"cancel","id":"{n}"}}"#).as_bytes()));
+        }
+        chance.pick(&[20, 100, 400])
     }
 
     /// An ordinary request with this client's mark in it.

@@ -45,6 +45,11 @@ impl Episode {
         // What is being written when a queue is cut off stays.
         let spare = census.links * self.config.limits.extension_bytes.max(64 << 10);
         assert!(census.waiting <= options.all_queues + spare, "all queues are too long: {census:?}");
+        // Queues that are hardly begun are not looked at.
+        let queues = self.driver.queues();
+        let open: usize = queues.iter().map(|queue| queue.counted).sum();
+        let begun = queues.len() * options.fast_mark;
+        assert!(open <= options.all_queues + begun, "nobody was cut off for {open} bytes in all queues");
         assert!(census.calls <= self.config.limits.in_flight, "{census:?}");
     }
 
@@ -53,8 +58,14 @@ impl Episode {
     pub(crate) fn check_the_calm(&self) {
         let joined = self.joined();
         let fed = self.fed();
+        // Where all queues together have little room, the one that has to go may be anybody's.
+        let relieved: BTreeSet<usize> =
+            self.host.watch.relieved.borrow().iter().filter_map(|conn| self.world.number(*conn)).collect();
         for peer in self.peers.iter().filter(|peer| peer.blameless) {
-            let Some(conn) = peer.conn.filter(|conn| joined.contains(conn)) else { continue };
+            let Some(conn) = peer.conn.filter(|conn| joined.contains(conn) && !relieved.contains(conn))
+            else {
+                continue;
+            };
             let extension = peer.nature.is_extension();
             if matches!(peer.wire, crate::peer::Wire::Gone) {
                 continue;

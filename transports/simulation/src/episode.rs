@@ -51,6 +51,7 @@ pub struct Episode {
     trail: Trail,
     wires: Vec<String>,
     most: usize,
+    crowded: bool,
     calm: bool,
 }
 
@@ -58,8 +59,10 @@ impl Episode {
     /// Nobody is there yet.
     pub fn new(seed: u64) -> Self {
         let time = Time::new(seed);
-        let config = setup::config(&time.chance);
-        let options = setup::options(&time.chance);
+        // A third of all worlds are crowded with clients that ask for more than they read.
+        let crowded = time.chance.one_in(3);
+        let config = setup::config(&time.chance, crowded);
+        let options = setup::options(&time.chance, crowded);
         let secrets = Secrets { seed: time.chance.key(), resume: time.chance.key() };
         let host = SimHost::new(&time);
         let driver = Driver::new(
@@ -70,13 +73,15 @@ impl Episode {
             SimClock(time.clone()),
             options,
         );
+        host.watch.begin(&driver, options);
         let (conns, calls) = setup::slots(&config);
         let mut executor = Executor::default();
         executor.spawn(driver.run_timers());
         time.after(0, Happening::Newcomer);
         time.after(100, Happening::Host);
         Self {
-            most: time.chance.pick(&[3, 8, 20]),
+            most: if crowded { 20 } else { time.chance.pick(&[3, 8, 20]) },
+            crowded,
             time,
             executor,
             driver,
@@ -106,6 +111,7 @@ impl Episode {
         self.end();
         self.replay();
         self.check_the_end();
+        self.host.watch.driver.take();
         let sum = self.sum();
         Report {
             steps: self.steps,
@@ -180,7 +186,8 @@ impl Episode {
         time.after(time.chance.pick(&[1, 10, 100, 800]), Happening::Newcomer);
         let here = self.peers.iter().filter(|peer| peer.is_here()).count();
         if here < self.most {
-            self.connect(Nature::of(&time.chance));
+            let greedy = self.crowded && time.chance.one_in(2);
+            self.connect(if greedy { Nature::greedy(&time.chance) } else { Nature::of(&time.chance) });
         } else if time.chance.one_in(40) {
             let nth = time.chance.index(self.peers.len());
             let peer = &mut self.peers[nth];
@@ -201,7 +208,11 @@ impl Episode {
         } else {
             time.chance.pick(&[(0, 5), (50, 400)])
         };
-        let room = if nature.honest { 1 << 20 } else { time.chance.pick(&[200, 4_000, 1 << 20]) };
+        let room = match &nature {
+            it if it.honest => 1 << 20,
+            it if it.greedy => time.chance.pick(&[200, 4_000, 30_000]),
+            _ => time.chance.pick(&[200, 4_000, 1 << 20]),
+        };
         let (wire, task) = match nature.door {
             Door::Local => match self.driver.local(&nature.opening) {
                 Ok(local) => (Wire::Local(local), None),

@@ -1,7 +1,8 @@
 //! The host of a simulated driver: judges by chance, and writes down all that the hub is given.
 
 use crate::time::{SimClock, Time};
-use bridge_core::{Code, Event, Request, Role};
+use crate::watch::Watch;
+use bridge_core::{CallId, Code, ConnId, Event, Request, Role};
 use bridge_driver::{Clock, Driver, Held, Host, Input, Judgement};
 use bridge_model::op::Then;
 use bridge_model::replay;
@@ -24,6 +25,7 @@ pub(crate) struct SimHost {
     pub(crate) opening: Cell<Option<Opening>>,
     /// Everything that happened.
     pub(crate) events: RefCell<Vec<Event>>,
+    pub(crate) watch: Watch,
 }
 
 impl SimHost {
@@ -35,6 +37,7 @@ impl SimHost {
             held: RefCell::default(),
             opening: Cell::new(None),
             events: RefCell::default(),
+            watch: Watch::new(time),
         })
     }
 
@@ -49,6 +52,7 @@ impl SimHost {
             held.swap_remove(nth)
         };
         let (held, params) = next;
+        self.watch.deciding.set(true);
         match self.time.chance.below(8) {
             0..=3 => held.release(driver, "navigate", &params, Some("once-1")),
             4..=5 => held.complete(driver, RESULT),
@@ -56,6 +60,7 @@ impl SimHost {
             // It runs into its deadline.
             _ => drop(held),
         }
+        self.watch.deciding.set(false);
     }
 
     fn note(&self, input: replay::Input) {
@@ -83,11 +88,24 @@ impl Host for SimHost {
         self.held.borrow_mut().push((held, request.params().to_vec()));
     }
 
+    fn accepted(&self, call: CallId, browser: Option<ConnId>) {
+        self.watch.accepted(call, browser.is_some());
+    }
+
+    fn answered(&self, call: CallId, answer: &[&[u8]]) {
+        // What the hub itself answers comes in one piece.
+        self.watch.answered(call, answer.len() > 1 && !self.watch.deciding.get());
+    }
+
     fn event(&self, event: &Event) {
+        if let Event::Left { conn, .. } = *event {
+            self.watch.left(conn);
+        }
         self.events.borrow_mut().push(*event);
     }
 
     fn input(&self, input: &Input<'_>) {
+        self.watch.input(input);
         self.note(match *input {
             Input::Open(peer) => {
                 let peer_now = self.opening.take().expect("somebody is being opened");

@@ -4,7 +4,8 @@
 //! goes wrong again. Links are slow, deliver in pieces, stall, break, or go dead without a word; peers speak both protocols
 //! over all doors, and some of them lie. Checked are
 //!
-//! * at each moment: bounded queues, no work left lying, no deadline missed;
+//! * at each moment: bounded queues, no work left lying, no deadline missed; who is cut off is the one that has to be, and
+//!   no client has more under way at the browsers than it may;
 //! * in the calm after the storm: whoever did nothing wrong is connected, has all answers in time, its own and nobody
 //!   else's;
 //! * at the end: nothing is left, neither slots nor timers nor bytes;
@@ -26,6 +27,7 @@ mod peer;
 mod setup;
 mod time;
 mod trail;
+mod watch;
 mod wire;
 
 pub use episode::{Episode, Report};

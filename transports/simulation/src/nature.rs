@@ -28,6 +28,8 @@ pub(crate) struct Nature {
     pub(crate) hello: Option<Hello>,
     /// Does as the protocol says, on a link that is never worse than slow.
     pub(crate) honest: bool,
+    /// Asks for a great deal, in good order, and reads late.
+    pub(crate) greedy: bool,
     /// Lives for so long, in milliseconds.
     pub(crate) life_ms: u64,
 }
@@ -67,7 +69,7 @@ impl Nature {
             13 => (Door::WebSocket, op::Opening::ApprovedBrowser, Some(Hello { two: false, ..extension })),
             _ => (Door::Unix, op::Opening::Unix, Some(extension)),
         };
-        Self { door, opening: peer(opening), hello, honest: true, life_ms }
+        Self { door, opening: peer(opening), hello, honest: true, greedy: false, life_ms }
     }
 
     fn dishonest(chance: &Chance) -> Self {
@@ -80,7 +82,24 @@ impl Nature {
             op::Opening::Http | op::Opening::Mcp | op::Opening::Memory => Door::Local,
             _ => Door::WebSocket,
         };
-        Self { door, opening: peer(opening), hello, honest: false, life_ms: 0 }
+        Self { door, opening: peer(opening), hello, honest: false, greedy: false, life_ms: 0 }
+    }
+
+    /// One of those that crowd a world.
+    pub(crate) fn greedy(chance: &Chance) -> Self {
+        let (door, opening) =
+            chance.pick(&[(Door::WebSocket, op::Opening::SameUser), (Door::Unix, op::Opening::Unix)]);
+        let hello = Hello {
+            role: HelloRole::Client,
+            two: false,
+            browser: 0,
+            shows: Shows::Nothing,
+            client: 0,
+            class: 0,
+            odd_name: false,
+        };
+        let life_ms = chance.pick(&[30_000, 90_000]);
+        Self { door, opening: peer(opening), hello: Some(hello), honest: false, greedy: true, life_ms }
     }
 
     /// Whether it wants to be asked.

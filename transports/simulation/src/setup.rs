@@ -5,16 +5,16 @@ use bridge_core::{Compat, Config, Limits};
 use bridge_driver::Options;
 
 /// The hub's limits.
-pub(crate) fn config(chance: &Chance) -> Config {
-    let connections = chance.pick(&[4, 12, 2_048]);
+pub(crate) fn config(chance: &Chance, crowded: bool) -> Config {
+    let connections = if crowded { 2_048 } else { chance.pick(&[4, 12, 2_048]) };
     Config {
         limits: Limits {
             connections,
             greeting_strangers: chance.pick(&[1, 3, 32]),
             greeting_same_user: chance.pick(&[2, 256]),
             greeting_local: chance.pick(&[2, 256]),
-            in_flight_client: chance.pick(&[3, 40, 1_024]),
-            in_flight: chance.pick(&[8, 100, 8_192]),
+            in_flight_client: if crowded { 200 } else { chance.pick(&[3, 40, 1_024]) },
+            in_flight: if crowded { 8_192 } else { chance.pick(&[8, 100, 8_192]) },
             client_bytes: 8_192,
             extension_bytes: 24_576,
             prefix_bytes: chance.pick(&[512, 256 << 10]),
@@ -29,14 +29,20 @@ pub(crate) fn config(chance: &Chance) -> Config {
     }
 }
 
-/// The driver's limits. The clients' queue holds what an honest client on a slow link may be owed at once.
-pub(crate) fn options(chance: &Chance) -> Options {
+/// The driver's limits. The clients' queue holds what an honest client on a slow link may be owed at once; in a crowded
+/// world all queues together hold less than two of them may.
+pub(crate) fn options(chance: &Chance, crowded: bool) -> Options {
     Options {
         client_queue: chance.pick(&[320 << 10, 3 << 20]),
         extension_queue: chance.pick(&[64 << 10, 4 << 20]),
-        all_queues: chance.pick(&[640 << 10, 64 << 20]),
+        all_queues: if crowded {
+            chance.pick(&[96 << 10, 400 << 10])
+        } else {
+            chance.pick(&[640 << 10, 64 << 20])
+        },
         slow_mark: chance.pick(&[8 << 10, 1 << 20]),
         fast_mark: chance.pick(&[1 << 10, 8 << 10]),
+        under_way: chance.pick(&[64 << 10, 512 << 10, 8 << 20]),
         read_bytes: chance.pick(&[1 << 10, 128 << 10]),
         ..Options::default()
     }

@@ -346,6 +346,12 @@ impl Model {
         self.calls.values().filter(about).count()
     }
 
+    /// Those that it asked and that are held.
+    pub fn held_of(&self, conn: Conn) -> usize {
+        let about = |call: &&Call| call.asker == conn && matches!(call.state, State::Held { .. });
+        self.calls.values().filter(about).count()
+    }
+
     /// The hub shows this owner for a client: right, and always the same.
     pub fn check_owner(&mut self, conn: Conn, shown: &str) {
         let Some(Connection { stage: Stage::Client { owner, .. }, .. }) = self.conns.get_mut(&conn) else {

@@ -1,7 +1,7 @@
 //! How much of everything a driver holds at a moment.
 
 use crate::{Clock, Driver, Host};
-use bridge_core::Congestion;
+use bridge_core::{Congestion, ConnId, Role};
 
 /// Counts of a driver's belongings: bounded at any time, and all zero when the last connection has gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,47 @@ pub struct Census {
     pub paused: usize,
 }
 
+/// A connection's queue as the driver counted it last.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue {
+    /// Whose it is.
+    pub conn: ConnId,
+    /// Bytes.
+    pub counted: usize,
+    /// Bytes behind the message being written.
+    pub behind: usize,
+    /// What may wait there.
+    pub limit: usize,
+    /// When the socket last took something, in milliseconds, if it takes no more.
+    pub stalled_since: Option<u64>,
+}
+
 impl<H: Host, C: Clock> Driver<H, C> {
+    /// The queues of all connections that the hub knows.
+    #[must_use]
+    pub fn queues(&self) -> Vec<Queue> {
+        let options = &self.0.options;
+        let queue = |link: &crate::link::AnyLink| {
+            Some(Queue {
+                conn: link.id.get()?,
+                counted: link.counted.get(),
+                behind: link.behind(),
+                limit: match link.role.get() {
+                    Some(Role::Extension) => options.extension_queue,
+                    _ => options.client_queue,
+                },
+                stalled_since: link.blocked.get().then(|| link.progress.get()),
+            })
+        };
+        self.0.links.borrow().iter().flatten().filter_map(queue).collect()
+    }
+
+    /// What the client's next answer is taken to weigh.
+    #[must_use]
+    pub fn weight(&self, conn: ConnId) -> Option<usize> {
+        Some(self.0.link(conn)?.turns.weight(self.0.options.under_way))
+    }
+
     /// Counts everything.
     #[must_use]
     pub fn census(&self) -> Census {

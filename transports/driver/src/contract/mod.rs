@@ -10,7 +10,7 @@ mod pipe;
 pub mod suite;
 mod world;
 
-pub use census::Census;
+pub use census::{Census, Queue};
 pub use clock::StillClock;
 pub use pipe::{Pipe, pipe};
 pub use world::{End, Ends, NoKeys, TestHost, World, config, secrets};
