@@ -37,6 +37,14 @@ const pages = {
     again.addEventListener('input', () => { let i = 0; const id = setInterval(() => { if (++i === 3) { again.value = 'mine'; clearInterval(id); } }, 60); }); once.addEventListener('input', () => { const id = setInterval(() => { clearInterval(id); once.value = 'mine'; }, 80); });
     chain.addEventListener('input', () => setTimeout(() => setTimeout(async () => { await 0; setTimeout(() => { chain.value = 'mine'; }, 70); }, 60), 50)); kept.addEventListener('input', () => { early(() => { kept.value = 'mine'; }, 350); });
     draws.addEventListener('input', () => setTimeout(() => requestAnimationFrame(() => { draws.value = 'mine'; }), 40));</script>`,
+  // Fields that are checked by the server: at once, behind a delay, by XMLHttpRequest, after two questions; one that hangs, one that is fine.
+  '/server': `${['now', 'slow', 'delayed', 'xhr', 'twice'].map((id) => `<input id="${id}" value="mine">`).join('')}<input id="fine"><input id="hangs"><input id="c" type="checkbox"><select id="s"><option>A</option><option>B</option></select><script>
+    const ask = async (path, el, to) => { const r = await (await fetch(path)).json(); if (!r.ok) to(el); }; const back = (el) => { el.value = 'mine'; };
+    now.addEventListener('input', () => ask('/no', now, back)); slow.addEventListener('change', () => ask('/no-slow', slow, back)); delayed.addEventListener('input', () => setTimeout(() => ask('/no-slow', delayed, back), 200));
+    xhr.addEventListener('input', () => { const x = new XMLHttpRequest(); x.open('POST', '/no-slow'); x.onload = () => back(xhr); x.send('{}'); });
+    twice.addEventListener('input', async () => { await (await fetch('/yes')).json(); await ask('/no-slow', twice, (el) => setTimeout(back, 60, el)); });
+    fine.addEventListener('input', () => ask('/yes', fine, back)); hangs.addEventListener('input', () => ask('/hang', hangs, back));
+    c.addEventListener('change', () => ask('/no-slow', c, () => { c.checked = false; })); s.addEventListener('change', () => ask('/no-slow', s, () => { s.value = 'A'; }));</script>`,
   // A page that looks at its functions, keeps those of others, and puts its own around them.
   '/around': `<input id="i"><script>const first = setTimeout; window.log = []; i.addEventListener('input', () => { log.push(setTimeout === first); window.held = setTimeout; const on = setTimeout; window.setTimeout = (f, ms) => on(f, ms); setTimeout(() => { window.ran = (window.ran ?? 0) + 1; }, 30); });</script>`,
   '/frozen': `<input id="i" value="mine"><script>for (const name of ['setTimeout', 'setInterval']) Object.defineProperty(window, name, { value: window[name], writable: false, configurable: false }); i.addEventListener('input', () => { setTimeout(() => { i.value = 'mine'; }, 300); });</script>`,
@@ -45,7 +53,9 @@ const pages = {
 
 let b;
 let tab;
-before(async () => { b = await start({ pages }); });
+const json = (ok, delay) => ({ delay, type: 'application/json', body: JSON.stringify({ ok }) });
+const routes = { '/no': json(false), '/no-slow': json(false, 300), '/yes': json(true), '/hang': { hang: true } };
+before(async () => { b = await start({ pages, routes }); });
 after(() => b?.stop());
 const act = (method, id, more) => b.call(method, { tab_id: tab, target: { value: id }, ...more });
 /** Must be an error that shows what was asked for and what is there. */
@@ -82,6 +92,19 @@ for (const background of [false, true]) {
     const answer = await act('set_value', '#i', { value: 'kept' });
     assert.equal(answer.result?.value, 'kept', answer.error);
     assert.equal(await b.page(tab, 'document.querySelector("#i").value'), 'kept');
+  });
+
+  test(`what the page makes of an answer of its server is seen${where}`, async () => {
+    await open('/server');
+    for (const id of background ? ['#slow', '#twice'] : ['#now', '#slow', '#delayed', '#xhr', '#twice']) await takenBack('set_value', id, { value: 'yours' }, '"yours"', '"mine"');
+    if (background) return;
+    await takenBack('check', '#c', {}, 'unticked');
+    await takenBack('select_option', '#s', { value: 'B' }, '"B"', '"A"');
+    const { value, note } = await b.ok('set_value', { tab_id: tab, target: { value: '#fine' }, value: 'yours' });
+    assert.deepEqual([value, note], ['yours', undefined]);
+    const fields = (...ids) => ids.map((id) => ({ selector: id, value: 'ours' }));
+    assert.match((await b.fails('fill_form', { tab_id: tab, fields: fields('#fine', '#slow') })).error, /fields\[1\]: .*"ours" was put in, .* now has "mine"/);
+    assert.match((await b.ok('set_value', { tab_id: tab, target: { value: '#hangs' }, value: 'yours' })).note, /asked its server .* had not answered in time/);
   });
 
   test(`editors that take their text back later${where}`, async () => {

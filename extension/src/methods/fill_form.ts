@@ -1,15 +1,15 @@
 // fill_form: several fields of a form, one after the other, each as its own kind of field is filled.
 import type { Call, Handler } from '../call';
-import { BridgeError, PageLeft } from '../errors';
+import { BridgeError } from '../errors';
 import type { FillFormParams, FillFormResult } from '../generated/methods';
 import type { Checked } from '../page/act/check';
-import type { Stands } from '../page/act/kept';
+import type { Settled } from '../page/act/kept';
 import type { Selected, SelectParams } from '../page/act/options';
 import type { Filled } from '../page/act/value';
 import type { Doc } from '../tabs/document';
-import { onElement, ticking } from '../tabs/element';
-import { callPage } from '../tabs/page';
+import { onElement } from '../tabs/element';
 import { resolveTab } from '../tabs/resolve';
+import { standing, type Fallen } from '../tabs/standing';
 
 const MAX_FIELDS = 200;
 type Field = FillFormParams['fields'][number];
@@ -19,35 +19,20 @@ export const handler: Handler<FillFormParams, FillFormResult> = async ({ fields,
   fields.forEach(check);
   const { id } = await resolveTab(params, call);
   const filled: FillFormResult['filled'] = [];
-  /** What is to be looked at once more, by document: which field, and the page's name for its look. */
-  const looks = new Map<string, { field: number; look: number }[]>();
-  for (const [i, field] of fields.entries()) {
-    try {
-      let documentId = '';
-      const { look, ...done } = await fill(call, id, field, timeout, (doc) => { documentId = doc.documentId; });
-      filled.push(done);
-      if (look !== undefined) looks.set(documentId, [...(looks.get(documentId) ?? []), { field: i, look }]);
-    } catch (e) {
-      throw atField(e, i, filled.length);
+  // What the page does with its fields later shows in the end, for all of them at once.
+  const told = ({ field, message }: Fallen) => `fields[${field}]: ${message} (all fields were filled)`;
+  const { note } = await standing<{ note?: string }>(call, id, async (one) => {
+    for (const [i, field] of fields.entries()) {
+      try {
+        filled.push(await one<Settled & FillFormResult['filled'][number]>((worked) => fill(call, id, field, timeout, worked)));
+      } catch (e) {
+        throw atField(e, i, filled.length);
+      }
     }
-  }
-  for (const [documentId, entries] of looks) await lookAgain(call, id, documentId, entries);
-  return { filled, tab_id: id };
+    return {};
+  }, { atEnd: true, told });
+  return { filled, tab_id: id, ...(note === undefined ? {} : { note }) };
 };
-
-/** What the page does with its fields later shows in the end, for all of them at once; what became of a page that was left is not known. */
-async function lookAgain(call: Call, tabId: number, documentId: string, entries: { field: number; look: number }[]): Promise<void> {
-  let stands: Stands;
-  try {
-    stands = await ticking({ tabId, documentId }, () => callPage<Stands>(call, tabId, 'still', { looks: entries.map((e) => e.look) }, { documentId }));
-  } catch (e) {
-    if (e instanceof PageLeft || (e instanceof BridgeError && e.code === 'NAVIGATION_FAILED')) return;
-    throw e;
-  }
-  if (!stands.failed) return;
-  const { look, message } = stands.failed;
-  throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `fields[${entries.find((e) => e.look === look)?.field}]: ${message} (all fields were filled)`, { maybe_executed: true });
-}
 
 function check(field: Field, i: number): void {
   const given = (['value', 'checked', 'option'] as const).filter((name) => field[name] !== undefined);

@@ -5,9 +5,11 @@ import type { SelectOptionParams, SelectOptionResult } from '../generated/method
 import type { Selected } from '../page/act/options';
 import { onElement } from '../tabs/element';
 import { resolveTab } from '../tabs/resolve';
+import { standing } from '../tabs/standing';
 
 export const handler: Handler<SelectOptionParams, SelectOptionResult> = async ({ value, text, index, ...params }, call) => {
   if (value === undefined && text === undefined && index === undefined) throw new BridgeError('INVALID_PARAMS', 'invalid params: one of value, text or index says which option');
   const { id } = await resolveTab(params, call);
-  return { ...(await onElement<Selected>(call, id, 'select', params, { option: { value, text, index } })), tab_id: id };
+  const done = await standing(call, id, (fill) => fill((worked) => onElement<Selected>(call, id, 'select', params, { option: { value, text, index } }, worked)));
+  return { ...done, tab_id: id };
 };

@@ -1,15 +1,15 @@
 // What comes of an act a little later. A page may take back, in a timer or with its next frame, what it seemed to accept; whether it
 // has put anything off can be seen without looking into it: the ids of timers, frames and idle callbacks are dealt out in one row a
 // document, to the page and to this world alike. So a page that put off nothing is not waited for. One that has begun timers is waited
-// for until they have run, where they were all seen (timers.ts), else for as long as could matter.
+// for until they have run, where they were all seen (begun.ts), else for as long as could matter.
+import { begunByNow, unwatchBegun, watchBegun, type Timer } from './begun';
 import type { PageContext } from './context';
-import { timersBegun, unwatchTimers, watchTimers, type Timer } from './timers';
 import { drawn, frame, framed, later, own, pause, queued } from './wait';
 
 interface Ids { timers: number; frames: number; idles: number }
 
-/** How far the ids had come at some time, and how many of them were this code's; and how many timers of the page had been seen. */
-export interface Mark { ids: Ids; own: Ids; at: number; seen?: number }
+/** How far the ids had come at some time, and how many of them were this code's; and how many timers and requests of the page had been seen. */
+export interface Mark { ids: Ids; own: Ids; at: number; seen?: { count: number; asked: number } }
 
 let idles = 0;
 
@@ -22,12 +22,12 @@ function idsNow(): Pick<Mark, 'ids' | 'own'> {
   return { ids, own: { ...own, idles } };
 }
 
-/** To be taken right before an act. The page's timers are watched from then on. */
+/** To be taken right before an act. What the page begins is watched from then on. */
 export function mark(): Mark {
-  watchTimers();
+  watchBegun();
   clearTimeout(forgotten);
-  forgotten = later(unwatchTimers, FORGOTTEN_MS);
-  return { at: performance.now(), seen: timersBegun()?.count, ...idsNow() };
+  forgotten = later(unwatchBegun, FORGOTTEN_MS);
+  return { at: performance.now(), seen: begunByNow(), ...idsNow() };
 }
 
 /** An act whose aftermath nobody asks for does not keep the page watched. */
@@ -47,14 +47,15 @@ export const LATER_MS = 500;
 /** What is left of the call's time for the answer itself. */
 const ANSWER_MS = 60;
 
-/** What could not be waited for, if anything, in words; and whether there are timers that were not to be waited for. */
-export interface Aftermath { unseen?: string; waits: boolean }
+/** What could not be waited for, if anything, in words; whether there are timers that were not to be waited for, and how often the page has asked its server since then. */
+export interface Aftermath { unseen?: string; waits: boolean; asked: number }
 
 /**
  * Resolves when what the page has put off since the act has run: promise callbacks and messages, one frame, and timers of up to
- * LATER_MS, in a hidden tab too (where they come up to a second late); the timers only if `whole`, else `waits` says that there are any.
+ * LATER_MS, in a hidden tab too (where they come up to a second late); the timers only if `whole`, else `waits` says that there are any. Then the
+ * page is watched no longer, unless it has asked its server: what comes of the answer may be looked at, too. `goOn` leaves that to the caller.
  */
-export async function aftermath(since: Mark, { signal, deadline }: Pick<PageContext, 'signal' | 'deadline'>, whole = true): Promise<Aftermath> {
+export async function aftermath(since: Mark, { signal, deadline }: Pick<PageContext, 'signal' | 'deadline'>, whole = true, goOn = false): Promise<Aftermath> {
   const end = performance.now() + LATER_MS;
   const until = deadline - ANSWER_MS;
   await queued();
@@ -69,9 +70,16 @@ export async function aftermath(since: Mark, { signal, deadline }: Pick<PageCont
     if (ran && idles) ran = await idle(end, until, signal);
   }
   await queued(1);
-  if (whole) unwatchTimers();
+  const asked = askedSince(since);
+  if (whole && !goOn && !asked) unwatchBegun();
   const unseen = !ran ? TIMERS_UNSEEN : document.hidden && putOff(since).frames ? FRAME_UNSEEN : undefined;
-  return { unseen, waits: waits && !whole };
+  return { unseen, waits: waits && !whole, asked };
+}
+
+/** How often the page has been seen to ask its server since then. */
+export function askedSince(since: Mark): number {
+  const seen = begunByNow();
+  return seen && since.seen ? Math.max(0, seen.asked - since.seen.asked) : 0;
 }
 
 const TIMERS_UNSEEN = 'the page has put off a part of its reaction for longer than could be waited: what it makes of this then could not be read back';
@@ -79,8 +87,8 @@ const FRAME_UNSEEN = 'the page has put off a part of its reaction until its tab 
 
 /** The page's timers since then that it has not taken back; nothing if there are any that were not seen. */
 function timersSince(since: Mark): Timer[] | undefined {
-  const seen = timersBegun();
-  return seen && since.seen !== undefined && putOff(since).timers <= seen.count - since.seen ? seen.timers.filter((t) => t.at >= since.at) : undefined;
+  const seen = begunByNow();
+  return seen && since.seen && putOff(since).timers <= seen.count - since.seen.count ? seen.timers.filter((t) => t.at >= since.at) : undefined;
 }
 
 /** In the order in which they fall due: the timers that the act began, and those that these began in turn. */

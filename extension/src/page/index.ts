@@ -4,11 +4,11 @@
 import { pointOut, setWish } from '../overlay/draw';
 import type { OverlayWish } from '../overlay/settings';
 import { actOps } from './act-ops';
+import { beginnersHear } from './begun';
 import { commonOps, parsed } from './common-ops';
 import type { PageContext, PageOp } from './context';
 import { isPageError, PageError } from './error';
 import { fileOps } from './file-ops';
-import { timersHear } from './timers';
 import { waitOps } from './wait-ops';
 
 const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<string, PageOp>, { ...commonOps, ...actOps, ...waitOps, ...fileOps });
@@ -31,8 +31,8 @@ export interface RunContext {
   ready: 'document' | 'parsed';
   /** What a person is to see of it. */
   show?: OverlayWish;
-  /** By which name the page's own world is told to watch its timers, where it can be. */
-  timers?: string;
+  /** By which name the page's own world tells what the page begins, where it does. */
+  begun?: string;
 }
 
 export interface PageApi {
@@ -53,12 +53,12 @@ let lastBeat = 0;
 
 const running = new Map<string, AbortController>();
 
-async function run(op: string, args: unknown, { run, deadline, startBy, ready, show, timers }: RunContext): Promise<Outcome> {
+async function run(op: string, args: unknown, { run, deadline, startBy, ready, show, begun }: RunContext): Promise<Outcome> {
   if (!ops[op]) return { missing: 'reading.js' };
   if (Date.now() > startBy) return { error: { code: 'CANCELLED', message: 'the page got to the command only after its caller had been answered' } };
   lastBeat = Math.max(lastBeat, Date.now());
   if (op !== 'tick') setWish(show);
-  if (timers !== undefined) timersHear(timers);
+  if (begun !== undefined) beginnersHear(begun);
   const controller = new AbortController();
   running.set(run, controller);
   const context: PageContext = {

@@ -3,9 +3,9 @@ import type { Call } from '../call';
 import { BridgeError, PageLeft, type ErrorCode } from '../errors';
 import { overlayTold } from '../overlay/settings';
 import type { Bundle, Outcome, PageApi, RunContext } from '../page/index';
+import { asksBegun, seeingBegun } from './begun';
 import { findDocument, type Doc, type Where } from './document';
 import { documentGone, guard, startBy } from './guard';
-import { seeingTimers, watchesTimers } from './timers';
 
 export { framesOf, type Frame } from './document';
 
@@ -40,8 +40,8 @@ type Invoked = Outcome | null | undefined;
 
 function runIn<T>(call: Call, doc: Doc, op: string, args: unknown, ready: 'document' | 'parsed'): Promise<T> {
   return guard<T>(call, doc, async (run) => {
-    const [timers] = await Promise.all([watchesTimers(op) ? seeingTimers(doc) : undefined, seen.has(doc.documentId) ? undefined : put(doc, 'page.js')]);
-    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready, ...overlayTold(), ...(timers === undefined ? {} : { timers }) };
+    const [begun] = await Promise.all([asksBegun(op) ? seeingBegun(doc) : undefined, seen.has(doc.documentId) ? undefined : put(doc, 'page.js')]);
+    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready, ...overlayTold(), ...(begun === undefined ? {} : { begun }) };
     let outcome = await invoke(doc, op, args, context);
     for (let i = 0; i < 2 && outcome && 'missing' in outcome; i++) {
       await put(doc, outcome.missing);
