@@ -63,6 +63,7 @@ const options = {
     page: path.join(root, 'src/page/index.ts'),
     reading: path.join(root, 'src/page/reading.ts'),
     popup: path.join(root, 'src/popup/popup.ts'),
+    prompt: path.join(root, 'src/prompt/page.ts'),
   },
   bundle: true,
   outdir,

@@ -5,7 +5,8 @@ import { seeingDialogs } from './debugger/watchful';
 import { BridgeError } from './errors';
 import { defs, methods } from './generated/catalogue';
 import { handlers } from './methods/index';
-import { judge, policyReady } from './policy/policy';
+import { judge, policyReady, sites } from './policy/policy';
+import { telling } from './tabs/answers';
 import { validateParams } from './validate';
 
 type Entry = (typeof methods)[number];
@@ -31,7 +32,11 @@ export async function prepare(name: string, raw: unknown): Promise<Prepared> {
   judge(method.name, method.name === 'batch' ? 'read' : method.access, params);
   return {
     method,
-    run: (call) => (method.access === 'write' && method.scope === 'page' ? seeingDialogs(call, params, () => handler(params, call)) : handler(params, call)),
+    run: (call) => {
+      const work = () => (method.access === 'write' && method.scope === 'page' ? seeingDialogs(call, params, () => handler(params, call)) : handler(params, call));
+      // Each step of a batch by itself.
+      return sites.limited && method.name !== 'batch' ? telling(call, work) : work();
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import { watchWatchful } from './debugger/watchful';
 import { watchOverlay } from './overlay/settings';
 import { watchActing } from './person/acting';
 import { watchGrouping } from './person/grouping';
+import { watchPrompts } from './prompt/ask';
 import { servePopup } from './popup/serve';
 import { pausedOnlyHere, policyReady, setPolicy } from './policy/policy';
 import { methodNames } from './dispatch';
@@ -27,6 +28,7 @@ watchWatchful();
 watchRefs();
 watchActing();
 watchOverlay();
+watchPrompts();
 watchGrouping();
 let acknowledged = link.ack;
 onLink(({ ack }) => {

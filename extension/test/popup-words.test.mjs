@@ -21,12 +21,13 @@ test('English and Chinese have the same texts, in the same order, with the same 
 });
 
 test('every text that is asked for is there, and none is there for nothing', () => {
-  const html = read('static/popup.html');
-  const code = read('src/popup/popup.ts', 'src/popup/actors.ts', 'src/popup/serve.ts', 'src/connection/badge.ts', 'build.mjs');
+  const html = read('static/popup.html', 'static/prompt.html');
+  const code = read('src/popup/popup.ts', 'src/popup/actors.ts', 'src/popup/limits.ts', 'src/prompt/page.ts', 'src/popup/serve.ts', 'src/connection/badge.ts', 'build.mjs');
   const asked = new Set(['name', 'description']);
   for (const [, key] of html.matchAll(/data-i18n(?:-title)?="(\w+)"/g)) asked.add(key);
-  for (const [key] of code.matchAll(/\b(?:popup|state|hint|badge)_[a-z_]+[a-z]\b/g)) asked.add(key);
+  for (const [key] of code.matchAll(/\b(?:popup|prompt|state|hint|badge)_[a-z_]+[a-z]\b/g)) asked.add(key);
   for (const state of ['up', 'dialing', 'down', 'unpaired', 'refused', 'replaced', 'foreign']) for (const kind of ['badge', 'state', 'hint']) asked.add(`${kind}_${state}`);
+  for (const said of ['allow', 'ask', 'deny']) asked.add(`popup_user_tabs_${said}`);
   // Nothing more can be said while it is being dialled.
   asked.delete('hint_dialing');
   assert.deepEqual([...asked].filter((key) => !en[key]), []);

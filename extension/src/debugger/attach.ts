@@ -203,7 +203,8 @@ function cancelled(at: number): BridgeError {
 
 // ---- News from Chrome ----
 
-type Listener = (method: string, params: Record<string, unknown>) => void;
+/** `session` names a frame of another process or a worker. */
+type Listener = (method: string, params: Record<string, unknown>, session?: string) => void;
 const listeners = new Map<number, Set<Listener>>();
 
 /** Hears the debugger's events of a tab until the given function is called. */
@@ -229,11 +230,11 @@ function forget(tabId: number, why: string): void {
 
 /** To be called at the top level of the worker. */
 export function watchDebugger(): void {
-  chrome.debugger?.onEvent.addListener(({ tabId }, method, params) => {
+  chrome.debugger?.onEvent.addListener(({ tabId, sessionId }: chrome.debugger.DebuggerSession, method, params) => {
     if (tabId === undefined) return;
     const told = (params ?? {}) as Record<string, unknown>;
     onDialogEvent(tabId, method, told);
-    for (const listener of [...(listeners.get(tabId) ?? [])]) listener(method, told);
+    for (const listener of [...(listeners.get(tabId) ?? [])]) listener(method, told, sessionId);
   });
   chrome.debugger?.onDetach.addListener(({ tabId }, reason) => {
     if (String(reason) === 'canceled_by_user') {

@@ -1,5 +1,6 @@
 // The JavaScript dialogs that stand open, as far as the debugger was there when they opened: nobody else in an extension sees them.
 import { BridgeError } from '../errors';
+import { sites } from '../policy/policy';
 import { remember } from './memory';
 
 export interface Dialog {
@@ -32,8 +33,13 @@ export async function dialogClosed(tabId: number, ms: number): Promise<void> {
   });
 }
 
+/** What a dialog says, unless it is a denied site's that stands in another's page. */
+export const messageOf = ({ message, url }: Dialog): string => (sites.refusal(url) === undefined ? message : '');
+
 /** The error of a call that a dialog keeps from its page. */
-export function dialogOpen(tabId: number, { type, message }: Dialog): BridgeError {
+export function dialogOpen(tabId: number, dialog: Dialog): BridgeError {
+  const { type } = dialog;
+  const message = messageOf(dialog);
   const shown = message.length > 1000 ? `${message.slice(0, 1000)}…` : message;
   const asks = type === 'beforeunload' ? 'asks whether the page may be left (beforeunload)' : `shows ${type === 'alert' ? 'an alert' : `a ${type}`}: ${JSON.stringify(shown)}`;
   return new BridgeError('DIALOG_OPEN', `tab ${tabId} ${asks}; handle_dialog answers it`);

@@ -4,6 +4,7 @@ import { BridgeError } from '../errors';
 import { withoutOverlay } from '../overlay/worker';
 import type { ElementInfo } from '../page/describe';
 import type { Box } from '../page/act/box';
+import { admitPicture } from '../tabs/denied-frames';
 import type { Doc } from '../tabs/document';
 import { onElement, type ElementParams } from '../tabs/element';
 import { callPage } from '../tabs/page';
@@ -69,6 +70,7 @@ async function capture(call: Call, tabId: number, send: Send, { format, quality 
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new BridgeError('PAGE_BLOCKED', 'no picture could be taken: the page shows a dialog or is busy')), remaining(call, CAPTURE_MS));
   });
+  await admitPicture(call, tabId);
   const take = async () => {
     await send('Page.startScreencast', { format: 'jpeg', quality: 1, maxWidth: 10, maxHeight: 10 });
     try {

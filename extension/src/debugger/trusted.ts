@@ -5,13 +5,14 @@ import { BridgeError, PageLeft } from '../errors';
 import type { Aim, AimArgs, FramePoint, Verdict } from '../page/act/aim';
 import type { ElementInfo } from '../page/describe';
 import type { Place } from '../page/locate/frames';
+import { admitInput } from '../tabs/denied-frames';
 import { framesOf, type Doc } from '../tabs/document';
 import { onElement, type ElementParams } from '../tabs/element';
 import { withTabLock } from '../tabs/lock';
 import { callPage } from '../tabs/page';
 import { debugging, type Send } from './attach';
 import { stayingBehind } from './behind';
-import { dialogOpen, type Dialog } from './dialogs';
+import { dialogOpen, messageOf, type Dialog } from './dialogs';
 import { move, untilDialog, type Point } from './input';
 
 export interface Aimed {
@@ -38,7 +39,10 @@ export function trusted<T>(call: Call, tabId: number, work: (send: Send) => Prom
 
 /** Runs `work` as the only act on the tab; `waited` tells it that another one came first. */
 export function takingTurns<T>(call: Call, tabId: number, work: (waited: boolean) => Promise<T>): Promise<T> {
-  return withTabLock(call, tabId, (waited) => stayingBehind(tabId, () => work(waited)));
+  return withTabLock(call, tabId, async (waited) => {
+    await admitInput(call, tabId);
+    return stayingBehind(tabId, () => work(waited));
+  });
 }
 
 /** Finds the element, wherever in the tab it is, and waits until a person could act on it. */
@@ -156,7 +160,7 @@ async function verdict(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>, end
 }
 
 /** A dialog as a result tells it. */
-export const told = (dialog: Dialog | undefined) => (dialog ? { dialog: { type: dialog.type, message: dialog.message } } : {});
+export const told = (dialog: Dialog | undefined) => (dialog ? { dialog: { type: dialog.type, message: messageOf(dialog) } } : {});
 
 /** For input that goes to no element: an open dialog would take it. */
 export function refuseDialog(tabId: number, dialog: Dialog | undefined): void {

@@ -6,6 +6,7 @@ import { act, told } from '../debugger/trusted';
 import type { ClickParams, ClickResult } from '../generated/methods';
 import type { Clicked } from '../page/act/click';
 import type { Doc } from '../tabs/document';
+import { admitAddress } from '../tabs/admission';
 import { watchEffects, type EffectsWatch } from '../tabs/effects';
 import { onElement } from '../tabs/element';
 import { openTab } from '../tabs/open';
@@ -41,6 +42,7 @@ interface Place { tabId: number; documentId: string | undefined }
 /** Does what only the worker can do for a click, and puts the result together. */
 export async function afterClick<R extends Clicked>(call: Call, { tabId, documentId }: Place, { open, follow, code, leads, downloads, ...clicked }: R, effects: EffectsWatch, newTab: boolean) {
   if (open !== undefined) return { ...clicked, tab_id: await openLink(call, open) };
+  if (follow !== undefined) admitAddress(follow);
   if (follow !== undefined) await chrome.tabs.update(tabId, { url: follow });
   if (code !== undefined && documentId !== undefined) await runCode(tabId, documentId, code);
   const seen = await effects.seen(leads === true || follow !== undefined || newTab, downloads);
@@ -57,6 +59,7 @@ async function runCode(tabId: number, documentId: string, href: string): Promise
 
 /** The tab begins with the link's page, so whatever comes next in it waits for that page. */
 async function openLink(call: Call, url: string): Promise<number> {
+  admitAddress(url);
   call.acted();
   return (await openTab(call, { url })).id;
 }

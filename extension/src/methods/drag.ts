@@ -5,6 +5,7 @@ import { checkPoint, move, press, release, untilDialog, type Point } from '../de
 import { aimAt, takingTurns, told, viewOf, whereNow, type Aimed } from '../debugger/trusted';
 import type { DragParams, DragResult } from '../generated/methods';
 import { showPoint } from '../overlay/worker';
+import { admitInput } from '../tabs/denied-frames';
 import { resolveTab } from '../tabs/resolve';
 
 type End = DragParams['from'];
@@ -37,6 +38,7 @@ interface Place { at: Point; aimed?: Aimed }
 async function find(call: Call, tabId: number, end: End, timeout: number | undefined): Promise<Place> {
   if (isPoint(end)) {
     checkPoint(end, await viewOf(call, tabId));
+    await admitInput(call, tabId, { point: end });
     showPoint(call, tabId, end);
     return { at: end };
   }

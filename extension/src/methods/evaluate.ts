@@ -4,6 +4,7 @@ import { debugging, type Send } from '../debugger/attach';
 import { dialogOf, dialogOpen, onDialog } from '../debugger/dialogs';
 import { BridgeError } from '../errors';
 import type { EvaluateParams, EvaluateResult } from '../generated/methods';
+import { admitNow } from '../tabs/admission';
 import { findDocument, type Doc } from '../tabs/document';
 import { BLOCKED_MS, documentGone } from '../tabs/guard';
 import { resolveTab } from '../tabs/resolve';
@@ -41,6 +42,7 @@ async function evaluate(call: Call, doc: Doc, send: Send, expression: string, ti
     onAbort = () => reject(new BridgeError('CANCELLED', 'cancelled'));
     call.signal.addEventListener('abort', onAbort);
   });
+  await admitNow(call, doc.tabId);
   call.acted();
   try {
     return await Promise.race([run(send, doc, expression, limit, over), ended]);

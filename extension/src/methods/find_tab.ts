@@ -4,6 +4,7 @@ import { BridgeError } from '../errors';
 import type { FindTabParams, FindTabResult } from '../generated/methods';
 import { judge } from '../policy/policy';
 import { listTabs } from '../tabs/listing';
+import { admitted } from '../tabs/resolve';
 import { show } from '../tabs/show';
 
 export const handler: Handler<FindTabParams, FindTabResult> = async ({ query, url_contains, title_contains, session_id, activate }, call) => {
@@ -22,6 +23,7 @@ export const handler: Handler<FindTabParams, FindTabResult> = async ({ query, ur
   found.sort((a, b) => whole(b) - whole(a) || (b.tab.lastAccessed ?? 0) - (a.tab.lastAccessed ?? 0));
   const [best] = found;
   if (activate && best) {
+    await admitted(call, { ...best.tab, id: best.shown.tab_id });
     call.acted();
     await show(best.shown.tab_id, best.tab.windowId);
     for (const { shown } of found) if (shown.window_id === best.shown.window_id) shown.active = shown === best.shown;

@@ -1,7 +1,7 @@
 // handle_dialog: answers the dialog that a page shows. It does not wait for the tab's other calls: they wait for the dialog.
 import { remaining, type Call, type Handler } from '../call';
 import { debugging } from '../debugger/attach';
-import { dialogClosed, dialogOf } from '../debugger/dialogs';
+import { dialogClosed, dialogOf, messageOf } from '../debugger/dialogs';
 import { watchForDialogs } from '../debugger/watchful';
 import { BridgeError } from '../errors';
 import type { HandleDialogParams, HandleDialogResult } from '../generated/methods';
@@ -26,7 +26,7 @@ export const handler: Handler<HandleDialogParams, HandleDialogResult> = async ({
     await send('Page.handleJavaScriptDialog', { accept, ...promptText });
     await dialogClosed(id, remaining(call, CLOSED_MS));
   });
-  return { type: dialog.type, message: dialog.message, accepted: accept, tab_id: id };
+  return { type: dialog.type, message: messageOf(dialog), accepted: accept, tab_id: id };
 };
 
 async function none(call: Call, tabId: number): Promise<BridgeError> {

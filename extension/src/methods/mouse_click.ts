@@ -4,6 +4,7 @@ import { checkPoint, clickAt, move, untilDialog } from '../debugger/input';
 import { told, trusted, viewOf } from '../debugger/trusted';
 import type { MouseClickParams, MouseClickResult } from '../generated/methods';
 import { showPoint } from '../overlay/worker';
+import { admitInput } from '../tabs/denied-frames';
 import { watchEffects } from '../tabs/effects';
 import { resolveTab } from '../tabs/resolve';
 
@@ -13,6 +14,7 @@ export const handler: Handler<MouseClickParams, MouseClickResult> = async ({ x, 
   try {
     const dialog = await trusted(call, id, async (send) => {
       checkPoint({ x, y }, await viewOf(call, id));
+      await admitInput(call, id, { point: { x, y } });
       call.acted();
       showPoint(call, id, { x, y });
       return untilDialog(id, async () => {

@@ -4,7 +4,7 @@ import type { NavigateParams, NavigateResult } from '../generated/methods';
 import { closeTab } from '../tabs/close';
 import { navigateNew, navigateTab, normalUrl } from '../tabs/navigation';
 import { openTab } from '../tabs/open';
-import { hasOwnWindow, ownActiveTab, resolveTab } from '../tabs/resolve';
+import { admitted, hasOwnWindow, ownActiveTab, resolveTab } from '../tabs/resolve';
 import { admit, join, lastTab, type Grouped } from '../tabs/sessions';
 
 export const handler: Handler<NavigateParams, NavigateResult> = async (params, call) => {
@@ -33,6 +33,7 @@ export const handler: Handler<NavigateParams, NavigateResult> = async (params, c
       throw e;
     }
   }
+  if (own) await admitted(call, own);
   const { id } = own ?? (await resolveTab(params, call));
   const grouped = await join(call, id, params);
   return { ...(await navigateTab(call, id, url, params.wait_until)), ...grouped };

@@ -3,6 +3,7 @@ import type { Handler } from '../call';
 import { debugging } from '../debugger/attach';
 import { BridgeError } from '../errors';
 import type { SaveAsPdfParams, SaveAsPdfResult } from '../generated/methods';
+import { admitPicture } from '../tabs/denied-frames';
 import { resolveTab } from '../tabs/resolve';
 
 /** In inches. */
@@ -18,6 +19,7 @@ export const handler: Handler<SaveAsPdfParams, SaveAsPdfResult> = async ({ print
   const { id } = await resolveTab(params, call);
   const size = paper ? { paperWidth: PAPERS[paper][0], paperHeight: PAPERS[paper][1] } : { preferCSSPageSize: true };
   const base64 = await debugging(call, id, async (send) => {
+    await admitPicture(call, id);
     const { stream } = await send<{ stream: string }>('Page.printToPDF', { printBackground: print_background, landscape, scale, ...size, transferMode: 'ReturnAsStream' });
     const pieces: string[] = [];
     let length = 0;

@@ -5,6 +5,7 @@ import { move, untilDialog, wheel, type Point } from '../debugger/input';
 import { aimAt, takingTurns, told, viewOf } from '../debugger/trusted';
 import type { ScrollParams, ScrollResult } from '../generated/methods';
 import type { Scrolled } from '../page/act/scroll';
+import { admitInput } from '../tabs/denied-frames';
 import { onElement } from '../tabs/element';
 import { callPage } from '../tabs/page';
 import { resolveTab } from '../tabs/resolve';
@@ -61,5 +62,7 @@ async function byWheel(call: Call, tabId: number, { dx, dy, target, timeout }: B
 async function placeOf(call: Call, tabId: number, target: ScrollParams['target'], timeout: number | undefined): Promise<Point> {
   if (target) return (await aimAt(call, tabId, { target, timeout }, {})).at;
   const { width, height } = await viewOf(call, tabId);
-  return { x: width / 2, y: height / 2 };
+  const middle = { x: width / 2, y: height / 2 };
+  await admitInput(call, tabId, { point: middle });
+  return middle;
 }

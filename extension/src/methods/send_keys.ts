@@ -5,6 +5,7 @@ import { os, parseKeys } from '../debugger/keys';
 import { told, trusted } from '../debugger/trusted';
 import { strike } from '../debugger/typing';
 import type { SendKeysParams, SendKeysResult } from '../generated/methods';
+import { admitInput } from '../tabs/denied-frames';
 import { watchEffects } from '../tabs/effects';
 import { resolveTab } from '../tabs/resolve';
 
@@ -13,7 +14,8 @@ export const handler: Handler<SendKeysParams, SendKeysResult> = async ({ keys, .
   const { id } = await resolveTab(params, call);
   const effects = watchEffects(call, id);
   try {
-    const dialog = await trusted(call, id, (send) => {
+    const dialog = await trusted(call, id, async (send) => {
+      await admitInput(call, id, 'focus');
       call.acted();
       return untilDialog(id, () => strike(send, strokes));
     });

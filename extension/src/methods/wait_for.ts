@@ -5,7 +5,7 @@ import { BridgeError, PageLeft } from '../errors';
 import type { WaitForParams, WaitForResult } from '../generated/methods';
 import type { Target } from '../page/locate/target';
 import type { ElementState, Standing } from '../page/wait-for';
-import { judge } from '../policy/policy';
+import { judge, sites } from '../policy/policy';
 import { findDocument, type Doc } from '../tabs/document';
 import { ticking } from '../tabs/element';
 import { callPage } from '../tabs/page';
@@ -81,7 +81,13 @@ async function waitForAddress(call: Call, tabId: number, wanted: string, time: P
   const matches = addressTest(wanted);
   const wait = new Settling();
   let at = '';
-  const seen = (url: string) => { at = url; if (matches(url)) wait.end(); };
+  // A denied site's address is not to be found out by asking for it.
+  const seen = (url: string) => {
+    const refusal = sites.refusal(url);
+    if (refusal !== undefined) return wait.end(new BridgeError('PERMISSION_DENIED', refusal));
+    at = url;
+    if (matches(url)) wait.end();
+  };
   bounded(call, tabId, wait, time, () => waited(`the tab did not come to an address with ${JSON.stringify(wanted.slice(0, 200))}; it is at ${at.slice(0, 300)}`, time));
   const onMove = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
     if (d.tabId === tabId && d.frameId === 0 && d.documentLifecycle !== 'prerender') seen(d.url);

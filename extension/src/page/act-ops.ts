@@ -12,6 +12,7 @@ import { scrollElementOp, scrollWindowOp } from './act/scroll';
 import { focusStateOp, focusTypingOp } from './act/typing';
 import { valueOp } from './act/value';
 import type { PageOp } from './context';
+import { frameShownOp, pointFrameOp } from './frames-shown';
 import { framePlaceOp, probeOp } from './locate/frames';
 import { snapshotOp } from './snapshot/snapshot';
 import { tick } from './wait';
@@ -21,6 +22,8 @@ export const actOps: Record<string, PageOp> = {
   aimed: aimedOp,
   aim_point: aimPointOp,
   frame_point: framePointOp,
+  frame_shown: frameShownOp,
+  point_frame: pointFrameOp,
   focus_state: focusStateOp,
   focus_typing: focusTypingOp,
   box: boxOp,

@@ -1,16 +1,33 @@
 // What the user allows: the daemon's word (hello_ack, `policy` frames) and the pause button of the popup. Judged here again, against a
 // fault of the other side; the rules that need the page's address or the tab's owner are judged nowhere else.
+import type { Call } from '../call';
 import { BridgeError } from '../errors';
+import { SiteLists } from './sites';
 
 export interface Policy {
   paused: boolean;
   read_only: boolean;
 }
 
+/** What agents may do with tabs that no client opened. */
+export type UserTabs = 'allow' | 'ask' | 'deny';
+
 export let policy: Policy = { paused: false, read_only: false };
 let pausedHere = false;
 let given: Record<string, unknown> | undefined;
 const watchers = new Set<() => void>();
+
+export let userTabs: UserTabs = 'allow';
+export let sites = new SiteLists([], []);
+
+/** As the popup tells it. */
+export function limits(): { userTabs: UserTabs; allow: string[]; deny: string[] } {
+  const list = (of: unknown) => (Array.isArray(of) ? of.filter((p): p is string => typeof p === 'string') : []);
+  return { userTabs, allow: list(given?.allow), deny: list(given?.deny) };
+}
+
+/** Whether anything stands between this call and a tab: nothing more is looked at where nothing does. */
+export const guarded = (call: Pick<Call, 'class'>): boolean => sites.limited || (userTabs !== 'allow' && call.class === 'agent');
 
 /** Resolves when the popup's pause is known; no command is judged before. */
 export const policyReady: Promise<void> = chrome.storage.local.get<{ paused?: boolean }>('paused').then((stored) => {
@@ -21,6 +38,12 @@ export const policyReady: Promise<void> = chrome.storage.local.get<{ paused?: bo
 /** The daemon's policy, as a whole; undefined when it said none. */
 export function setPolicy(policyGiven: Record<string, unknown> | undefined): void {
   given = policyGiven;
+  // A daemon that is gone has taken nothing back: what is still under way keeps within what it said last.
+  if (given) {
+    sites = new SiteLists(given.allow, given.deny);
+    const { user_tabs: theirs = 'allow' } = given;
+    userTabs = theirs === 'allow' || theirs === 'ask' ? theirs : 'deny';
+  }
   // The daemon keeps the pause now, so it is the one to end it: the command line can do it too.
   if (given?.paused === true && pausedHere) void pauseHere(false);
   else refresh();

@@ -1,5 +1,6 @@
 // The popup: is the daemon there, when did it last answer, who acts where, and the switches that are a person's alone.
 import { showActors } from './actors';
+import { showLimits } from './limits';
 import { el, set, text } from './page';
 import type { Ask, Reply, Status } from './status';
 
@@ -53,6 +54,7 @@ function show(status: Status): void {
   el('scripts').hidden = status.userScripts;
   el('again').hidden = status.state === 'up';
   showActors(status);
+  showLimits(status, (owner, place) => void ask({ type: 'unshare', owner, place }));
   showRoundTrip();
 }
 

@@ -7,7 +7,8 @@ import { allActing, isHeld } from '../person/acting';
 import { groupsHeld, setGroupsHeld } from '../person/grouping';
 import { calledAs, harmless } from '../person/names';
 import { stopAll } from '../person/stop';
-import { evaluateUntil, pauseHere, policy } from '../policy/policy';
+import { allGrants, grantsReady, revoke } from '../policy/grants';
+import { evaluateUntil, limits, pauseHere, policy } from '../policy/policy';
 import type { Actor, Ask, Reply, Status } from './status';
 
 /** To be called at the top level of the worker. */
@@ -43,6 +44,9 @@ async function answer(ask: Ask | null): Promise<Reply> {
     case 'group':
       await setGroupsHeld(ask.on === true);
       break;
+    case 'unshare':
+      await revoke(String(ask.owner), String(ask.place));
+      break;
     case 'pair':
       if (!parsePastedKey(ask.key)) return { problem: chrome.i18n.getMessage('popup_key_problem') };
       await chrome.storage.local.set({ pasted_key: ask.key.trim() });
@@ -60,6 +64,7 @@ async function pause(on: boolean): Promise<void> {
 }
 
 async function status(): Promise<Status> {
+  await grantsReady;
   const { state, detail, address, browserId, ack, roundTrip } = link;
   const all = allActing();
   return {
@@ -73,6 +78,8 @@ async function status(): Promise<Status> {
     acting: await Promise.all(all.slice(0, SHOWN).map(actor)),
     more: Math.max(0, all.length - SHOWN),
     overlay: overlayWish(),
+    limits: limits(),
+    shared: allGrants(),
     group: groupsHeld(),
   };
 }

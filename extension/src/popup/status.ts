@@ -1,5 +1,7 @@
 // What the popup and the worker say to each other.
 import type { LinkState } from '../connection/link';
+import type { Grant } from '../policy/grants';
+import type { UserTabs } from '../policy/policy';
 import type { OverlayWish } from '../overlay/settings';
 
 export type Ask =
@@ -10,6 +12,7 @@ export type Ask =
   | { type: 'overlay'; what: keyof OverlayWish; on: boolean }
   | { type: 'group'; on: boolean }
   | { type: 'stop' }
+  | { type: 'unshare'; owner: string; place: string }
   | { type: 'pair'; key: string };
 
 /** One client in one tab. Name and title are others' words, made harmless: to be shown as text. */
@@ -46,6 +49,9 @@ export interface Status {
   overlay: OverlayWish;
   /** Whether tabs that agents hold are put into groups. */
   group: boolean;
+  /** What the user said of sites and of their own tabs; the lists are as they were written. */
+  limits: { userTabs: UserTabs; allow: string[]; deny: string[] };
+  shared: Grant[];
   /** How many calls the user has just stopped. */
   stopped?: number;
 }

@@ -1,4 +1,5 @@
 // What a page writes to the console, and what the browser says there about it, as texts.
+import { sites } from '../policy/policy';
 import { Recorder, type Recording } from './recorder';
 
 export const LEVELS = ['debug', 'info', 'warning', 'error'] as const;
@@ -14,29 +15,50 @@ export interface Message {
   line?: number;
 }
 
+/** With the origin of the page that it is of, which is not shown. */
+type Entry = Message & { origin?: string };
+
 const TEXT_MOST = 10_000;
 const IDLE_MS = 10 * 60_000;
 
-export const messages = new Recorder<Message>({ name: 'console', domains: ['Runtime', 'Log'], idle_ms: IDLE_MS, event });
+export const messages = new Recorder<Entry>({ name: 'console', domains: ['Runtime', 'Log'], idle_ms: IDLE_MS, event });
 
-/** Whether the message is at least as severe. */
-export const atLeast = (level: (typeof LEVELS)[number] | undefined) => (m: Message): boolean =>
-  level === undefined || LEVELS.indexOf(m.level === 'log' ? 'info' : m.level) >= LEVELS.indexOf(level);
+export const shown = ({ origin: _, ...message }: Entry): Message => message;
+
+const mayBeTold = ({ origin, url }: Entry) => !sites.limited || [origin, url].every((of) => of === undefined || sites.refusal(of) === undefined);
+
+/** Whether the message is at least as severe, and of no denied site. */
+export const atLeast = (level: (typeof LEVELS)[number] | undefined) => (m: Entry): boolean =>
+  mayBeTold(m) && (level === undefined || LEVELS.indexOf(m.level === 'log' ? 'info' : m.level) >= LEVELS.indexOf(level));
 
 interface Frame { url?: string; lineNumber?: number }
-interface Called { type: string; args: Remote[]; timestamp: number; stackTrace?: { callFrames?: Frame[] } }
-interface Thrown { timestamp: number; exceptionDetails: { text: string; exception?: Remote; url?: string; lineNumber?: number; stackTrace?: { callFrames?: Frame[] } } }
+interface Called { type: string; executionContextId?: number; args: Remote[]; timestamp: number; stackTrace?: { callFrames?: Frame[] } }
+interface Thrown { timestamp: number; exceptionDetails: { text: string; executionContextId?: number; exception?: Remote; url?: string; lineNumber?: number; stackTrace?: { callFrames?: Frame[] } } }
 interface Logged { entry: { source: string; level: string; text: string; timestamp: number; url?: string; lineNumber?: number } }
 
-function event(_: Recording<Message>, method: string, params: Record<string, unknown>, push: (message: Message) => void): void {
-  if (method === 'Runtime.consoleAPICalled') {
-    const { type, args, timestamp, stackTrace } = params as unknown as Called;
+/** Whose the scripts' contexts are, by session and number, in each recording. */
+const contexts = new WeakMap<Recording<Entry>, Map<string, string>>();
+const CONTEXTS_MOST = 5000;
+
+function event(recording: Recording<Entry>, method: string, params: Record<string, unknown>, push: (message: Entry) => void, session = ''): void {
+  const known = contexts.get(recording) ?? new Map<string, string>();
+  contexts.set(recording, known);
+  const of = (id: number | undefined) => {
+    const origin = known.get(`${session} ${id}`);
+    return origin ? { origin } : {};
+  };
+  if (method === 'Runtime.executionContextCreated') {
+    const { id, origin } = params.context as { id: number; origin: string };
+    known.set(`${session} ${id}`, origin);
+    if (known.size > CONTEXTS_MOST) known.delete(known.keys().next().value!);
+  } else if (method === 'Runtime.consoleAPICalled') {
+    const { type, args, timestamp, stackTrace, executionContextId } = params as unknown as Called;
     if (type === 'endGroup' || type === 'clear') return;
-    push({ level: levelOf(type), text: cut(format(args) || (type === 'trace' ? 'console.trace' : '')), source: 'console', at: Math.round(timestamp), ...place(stackTrace?.callFrames?.[0]) });
+    push({ level: levelOf(type), text: cut(format(args) || (type === 'trace' ? 'console.trace' : '')), source: 'console', at: Math.round(timestamp), ...place(stackTrace?.callFrames?.[0]), ...of(executionContextId) });
   } else if (method === 'Runtime.exceptionThrown') {
     const { timestamp, exceptionDetails: e } = params as unknown as Thrown;
     const what = e.exception ? show(e.exception) : '';
-    push({ level: 'error', text: cut(what ? `${e.text === 'Uncaught' ? 'Uncaught ' : `${e.text} `}${what}` : e.text), source: 'exception', at: Math.round(timestamp), ...place(e.stackTrace?.callFrames?.[0] ?? e) });
+    push({ level: 'error', text: cut(what ? `${e.text === 'Uncaught' ? 'Uncaught ' : `${e.text} `}${what}` : e.text), source: 'exception', at: Math.round(timestamp), ...place(e.stackTrace?.callFrames?.[0] ?? e), ...of(e.executionContextId) });
   } else if (method === 'Log.entryAdded') {
     const { level, text, timestamp, url, lineNumber } = (params as unknown as Logged).entry;
     push({ level: level === 'verbose' ? 'debug' : levelOf(level), text: cut(text), source: 'browser', at: Math.round(timestamp), ...place({ url, lineNumber }) });

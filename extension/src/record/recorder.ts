@@ -31,7 +31,7 @@ export interface Kind<E> {
   domains: string[];
   /** Without a call for so long it ends by itself; the debugger's bar must not stay for ever. */
   idle_ms: number;
-  event(recording: Recording<E>, method: string, params: Record<string, unknown>, push: (entry: E) => void): void;
+  event(recording: Recording<E>, method: string, params: Record<string, unknown>, push: (entry: E) => void, session?: string): void;
 }
 
 export class Recorder<E> {
@@ -144,9 +144,9 @@ export class Recorder<E> {
           live.entries.push(entry);
           if (live.entries.length > RING) { live.entries.shift(); live.dropped++; }
         };
-        const unhear = onDebuggerEvent(tabId, (method, params) => {
+        const unhear = onDebuggerEvent(tabId, (method, params, session) => {
           if (method === 'Target.attachedToTarget') void this.enable((m, p) => toSession(tabId, String(params.sessionId), m, p));
-          else this.kind.event(live, method, params, push);
+          else this.kind.event(live, method, params, push, session);
         });
         try {
           await this.enable(send);

@@ -1,5 +1,7 @@
 // The requests of a tab, as the debugger tells of them.
 import { BridgeError } from '../errors';
+import { sites } from '../policy/policy';
+import { placeOf } from '../policy/sites';
 import { Recorder, type Recording } from './recorder';
 
 export interface NetworkEntry {
@@ -24,6 +26,8 @@ export interface NetworkEntry {
 /** What is not shown in lists. */
 interface Hidden {
   cdp: string;
+  /** The page that asked for it. */
+  page?: string;
   began: number;
   requestHeaders?: Record<string, string>;
   responseHeaders?: Record<string, string>;
@@ -51,7 +55,7 @@ let counter = 0;
 
 export const requests = new Recorder<Entry>({ name: 'network', domains: ['Network'], idle_ms: IDLE_MS, event });
 
-interface Sent { requestId: string; timestamp: number; wallTime: number; type?: string; request: { url: string; method: string; headers: Record<string, string>; postData?: string; hasPostData?: boolean }; redirectResponse?: Response }
+interface Sent { requestId: string; documentURL?: string; timestamp: number; wallTime: number; type?: string; request: { url: string; method: string; headers: Record<string, string>; postData?: string; hasPostData?: boolean }; redirectResponse?: Response }
 interface Response { status: number; mimeType?: string; headers?: Record<string, string>; fromDiskCache?: boolean; fromPrefetchCache?: boolean; fromServiceWorker?: boolean; encodedDataLength?: number }
 
 function event({ entries }: Recording<Entry>, method: string, params: Record<string, unknown>, push: (entry: Entry) => void): void {
@@ -61,7 +65,7 @@ function event({ entries }: Recording<Entry>, method: string, params: Record<str
   const took = (entry: Entry) => { entry.duration_ms = Math.max(0, Math.round((timestamp - entry.hidden.began) * 1000)); };
   switch (method) {
     case 'Network.requestWillBeSent': {
-      const { request, wallTime, type, redirectResponse } = params as unknown as Sent;
+      const { request, wallTime, type, redirectResponse, documentURL: page } = params as unknown as Sent;
       const before = redirectResponse ? find() : undefined;
       if (before && redirectResponse) {
         answered(before, redirectResponse);
@@ -70,7 +74,7 @@ function event({ entries }: Recording<Entry>, method: string, params: Record<str
       }
       push({
         request_id: `r${++counter}`, url: shorten(request.url), method: request.method, type: (type ?? 'Other').toLowerCase(), at: Math.round(wallTime * 1000),
-        hidden: { cdp: id, began: timestamp, requestHeaders: request.headers, posted: request.postData?.slice(0, POST_KEPT), hasPost: request.hasPostData },
+        hidden: { cdp: id, page, began: timestamp, requestHeaders: request.headers, posted: request.postData?.slice(0, POST_KEPT), hasPost: request.hasPostData },
       });
       return;
     }
@@ -117,20 +121,24 @@ function answered(entry: Entry, response: Response): void {
 
 const shorten = (url: string) => (url.startsWith('data:') ? `${url.slice(0, 100)}${url.length > 100 ? '…' : ''}` : url.slice(0, URL_MOST));
 
-export const shown = ({ hidden: _, ...entry }: Entry): NetworkEntry => entry;
+export const shown = ({ hidden: _, redirected_to: to, ...entry }: Entry): NetworkEntry => ({ ...entry, ...(to === undefined ? {} : { redirected_to: sites.refusal(to) === undefined ? to : placeOf(to) }) });
+
+/** Nothing of a denied site's, nor of what its pages asked for elsewhere. */
+const mayBeTold = ({ url, hidden: { page } }: Entry): boolean => !sites.limited || (sites.refusal(url) === undefined && (page === undefined || sites.refusal(page) === undefined));
 
 /** Every word of the filter stands in the address, or is the method, the type or the status. */
 export function filtering(filter: string | undefined): (entry: Entry) => boolean {
   const words = (filter ?? '').toLowerCase().split(/\s+/).filter(Boolean);
-  return (e) => words.every((w) => e.url.toLowerCase().includes(w) || e.method.toLowerCase() === w || e.type === w || String(e.status) === w);
+  return (e) => mayBeTold(e) && words.every((w) => e.url.toLowerCase().includes(w) || e.method.toLowerCase() === w || e.type === w || String(e.status) === w);
 }
 
 /** One request with its headers and bodies. */
 export async function detail(recording: Recording<Entry> | undefined, id: string): Promise<NetworkDetail> {
-  const entry = recording?.entries.find((e) => e.request_id === id);
+  const entry = recording?.entries.find((e) => e.request_id === id && mayBeTold(e));
   if (!recording || !entry) throw new BridgeError('INVALID_PARAMS', `invalid params: there is no request ${id.slice(0, 40)} in this tab's record`);
   const { cdp, requestHeaders, responseHeaders, posted, hasPost } = entry.hidden;
   const all: NetworkDetail = { ...shown(entry), ...(requestHeaders ? { request_headers: requestHeaders } : {}), ...(responseHeaders ? { response_headers: responseHeaders } : {}) };
+  if (entry.redirected_to !== undefined && sites.refusal(entry.redirected_to) !== undefined) delete all.response_headers;
   const live = recording.status === 'recording';
   if (posted !== undefined || hasPost) {
     const whole = live ? await recording.send<{ postData: string }>('Network.getRequestPostData', { requestId: cdp }).catch(() => undefined) : undefined;

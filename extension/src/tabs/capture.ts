@@ -5,6 +5,7 @@ import { isAttached } from '../debugger/attach';
 import { dialogOf } from '../debugger/dialogs';
 import { pictureOfView, type Shot } from '../debugger/picture';
 import { BridgeError } from '../errors';
+import { admitPicture } from './denied-frames';
 import { callPage } from './page';
 import { withoutOverlay } from '../overlay/worker';
 
@@ -39,6 +40,7 @@ async function takeTurn(call: Call, tabId: number, windowId: number, shot: Shot)
   const slot = Math.max(Date.now(), nextStart);
   nextStart = slot + SPACING_MS;
   if (slot > Date.now()) await new Promise((r) => setTimeout(r, slot - Date.now()));
+  await admitPicture(call, tabId);
   const options = shot.format === 'png' ? { format: 'png' as const } : { format: 'jpeg' as const, quality: shot.quality };
   const picture = await within(chrome.tabs.captureVisibleTab(windowId, options), CAPTURE_MS).catch((e: unknown) => (e instanceof Error ? e : new Error(String(e))));
   // Somebody may have shown another tab meanwhile: a picture of the wrong page is worse than none.

@@ -1,7 +1,9 @@
 // Finds the document that a call is going to work in, waiting for it if the tab is still on its way to its first page.
 import { remaining, type Call } from '../call';
 import { BridgeError } from '../errors';
-import { isOwnAddress } from '../policy/policy';
+import { guarded, isOwnAddress, sites } from '../policy/policy';
+import { admitDocument, refusalOf } from './admission';
+import { hasOwnAddress, makerOf } from './inherited';
 import { restricted, restriction } from './restricted';
 
 /** One document in one frame. A navigation makes a new documentId, so work never drifts into another page. */
@@ -21,6 +23,7 @@ export async function findDocument(call: Call, tabId: number, where: Where = {})
   for (;;) {
     const frame = await frameDetails(tabId, where);
     if (frame && !frame.errorOccurred && !(frame.frameId === 0 ? restriction(frame.url) : isOwnAddress(frame.url))) {
+      if (guarded(call)) await admitDocument(call, tabId, frame);
       return { tabId, frameId: frame.frameId, documentId: frame.documentId, url: frame.url };
     }
     if (where.documentId !== undefined || (where.frameId ?? 0) !== 0) {
@@ -42,6 +45,8 @@ export async function findDocument(call: Call, tabId: number, where: Where = {})
     const arrived = await frameDetails(tabId, where);
     if (arrived && arrived.documentId !== frame?.documentId) continue;
     const url = frame?.url ?? tab.url ?? '';
+    // The address of what cannot be worked on would tell of it.
+    if (frame && !frame.errorOccurred && guarded(call)) await admitDocument(call, tabId, frame);
     throw restricted(tabId, url, frame?.errorOccurred ? 'it shows an error page of the browser' : (restriction(url) ?? 'it has no page yet'));
   }
 }
@@ -96,11 +101,32 @@ function firstCommit(call: Call, tabId: number): Promise<boolean> {
 
 export interface Frame { frameId: number; parentFrameId: number; documentId: string; url: string }
 
-/** The frames of a tab, the top one first, without those that show an error. */
+/** The frames of a tab, the top one first, without those that show an error or a site that the user denies. */
 export async function framesOf(tabId: number): Promise<Frame[]> {
   const all = (await chrome.webNavigation.getAllFrames({ tabId }).catch(() => null)) ?? [];
-  return all
+  const frames = all
     .filter((f) => !f.errorOccurred && f.documentLifecycle === 'active' && !isOwnAddress(f.url))
     .map(({ frameId, parentFrameId, documentId, url }) => ({ frameId, parentFrameId, documentId, url }))
     .sort((a, b) => a.frameId - b.frameId);
+  return sites.limited ? (await apart(tabId, frames)).open : frames;
+}
+
+/** The child frames that may be worked in, and those of sites that the user denies. */
+export async function allFrames(tabId: number): Promise<{ open: Frame[]; denied: Frame[] }> {
+  const all = (await chrome.webNavigation.getAllFrames({ tabId }).catch(() => null)) ?? [];
+  return apart(tabId, all.filter((f) => f.documentLifecycle === 'active').sort((a, b) => a.frameId - b.frameId));
+}
+
+async function apart(tabId: number, frames: Frame[]): Promise<{ open: Frame[]; denied: Frame[] }> {
+  const refused = new Map(await Promise.all(frames.map(async (f) => [f.frameId, await refusedFrame(tabId, f, frames)] as const)));
+  return { open: frames.filter((f) => !refused.get(f.frameId)), denied: frames.filter((f) => refused.get(f.frameId)) };
+}
+
+/** A frame without an address and without an origin (data:, a sandbox) is its parent's. */
+async function refusedFrame(tabId: number, frame: Frame, all: Frame[], depth = 0): Promise<boolean> {
+  if ((hasOwnAddress(frame.url) && !frame.url.startsWith('data:')) || frame.frameId === 0 || depth > 20) return (await refusalOf(tabId, { documentId: frame.documentId }, frame.url)) !== undefined;
+  const maker = await makerOf(tabId, { documentId: frame.documentId });
+  if (maker) return sites.refusal(maker) !== undefined;
+  const around = all.find((f) => f.frameId === frame.parentFrameId);
+  return around === undefined || refusedFrame(tabId, around, all, depth + 1);
 }

@@ -1,6 +1,10 @@
 // The tabs that a client may see, as list_tabs and find_tab show them.
 import type { Call } from '../call';
 import type { ListTabsResult } from '../generated/methods';
+import { grantsReady, isGranted } from '../policy/grants';
+import { guarded, userTabs } from '../policy/policy';
+import { placeOf } from '../policy/sites';
+import { isOurs, refusalOf } from './admission';
 import { ownerOf } from './owners';
 import { describer } from './sessions';
 
@@ -14,10 +18,11 @@ export async function listTabs(call: Call): Promise<{ shown: Listed; tab: chrome
     const owner = await ownerOf(tab.id);
     // Agents do not see each other's tabs.
     if (call.class === 'agent' && owner !== undefined && owner !== call.owner) continue;
+    const place = guarded(call) || isOurs(tab.url) ? await listed(call, { ...tab, id: tab.id }, owner) : { url: tab.url || tab.pendingUrl || '', title: tab.title ?? '' };
+    if (!place) continue;
     const shown: Listed = {
       tab_id: tab.id,
-      url: tab.url || tab.pendingUrl || '',
-      title: tab.title ?? '',
+      ...place,
       active: tab.active,
       window_id: tab.windowId,
       ...(owner === undefined ? {} : { owner }),
@@ -26,4 +31,19 @@ export async function listTabs(call: Call): Promise<{ shown: Listed; tab: chrome
     all.push({ shown, tab });
   }
   return all;
+}
+
+/** What the call is told of a tab where the user limits something; nothing if it is not to know of it. */
+async function listed(call: Call, tab: chrome.tabs.Tab & { id: number }, owner: string | undefined): Promise<Pick<Listed, 'url' | 'title'> | undefined> {
+  const url = tab.url || tab.pendingUrl || '';
+  // The window that asks the user, or a page of ours that somebody opened: nobody works there.
+  if (isOurs(url) && owner === undefined) return undefined;
+  if ((await refusalOf(tab.id, { frameId: 0 }, url)) !== undefined) return undefined;
+  if (call.class === 'agent' && owner === undefined && userTabs !== 'allow') {
+    if (userTabs === 'deny') return undefined;
+    await grantsReady;
+    // Enough to ask for it by its id.
+    if (!isGranted(call.owner, placeOf(url))) return { url: placeOf(url), title: '' };
+  }
+  return { url, title: tab.title ?? '' };
 }

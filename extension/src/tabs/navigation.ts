@@ -5,7 +5,8 @@ import { lettingGo } from '../debugger/leave';
 import { BridgeError } from '../errors';
 import type { Download } from '../generated/methods';
 import { watchDownloads } from './downloads';
-import { isOwnAddress } from '../policy/policy';
+import { isOwnAddress, sites } from '../policy/policy';
+import { admitAddress, refusalOf } from './admission';
 import { mayAsk } from './leaving';
 import { ownerOf } from './owners';
 import { callPage } from './page';
@@ -64,6 +65,7 @@ export function normalUrl(text: string): string {
 /** As the browser reads it: the daemon judges the text, and some of it only a browser can map to an address. */
 function allowed(url: string): string {
   if (isOwnAddress(url)) throw new BridgeError('PERMISSION_DENIED', 'forbidden: url: it is the bridge\'s own address');
+  admitAddress(url);
   return url;
 }
 
@@ -312,6 +314,7 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
             // A new tab that shows nothing but is a download's is closed by Chrome itself; the word of the download may come later.
             for (const end = Date.now() + GONE_MS; !committed && !downloads.began() && Date.now() < end && !call.signal.aborted;) await new Promise((r) => setTimeout(r, 25));
             const [download] = await downloads.outcome(call);
+            admitDownload(download);
             if (download) throw new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} is a download, not a page (${stateOf(download)}); its tab is closed`);
             throw new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
           }
@@ -366,8 +369,14 @@ async function stayedWhere(tabId: number, wanted: string | undefined, begun: boo
   if (!tab) return new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
   const at = `the tab is still at ${shown(tab.url)}`;
   if (!begun) return new BridgeError('PAGE_BLOCKED', `the page in tab ${tabId} does not let go: it asks whether it may be left (beforeunload), shows a dialog, or a script in it runs on; ${at}`);
+  admitDownload(download);
   if (download !== undefined) return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} is a download, not a page (${stateOf(download)}); ${at}`);
   return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} led to no page (the server sent no content, or the navigation was stopped); ${at}`);
+}
+
+/** Of a file from a denied site, by a redirect, not even the name is told. */
+function admitDownload(download: Download | undefined): void {
+  if (download?.origin !== undefined) admitAddress(download.origin);
 }
 
 /** As a person would say it: where the file is, or why there is none. */
@@ -380,6 +389,9 @@ function stateOf({ state, path, bytes, error }: Download): string {
 export async function report(call: Call, tabId: number, loaded: boolean): Promise<Arrival> {
   const tab = await chrome.tabs.get(tabId).catch(() => { throw new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`); });
   const url = tab.url || tab.pendingUrl || '';
+  // Led here by an address that is allowed, or come to this since.
+  const refusal = sites.limited ? await refusalOf(tabId, { frameId: 0 }, url) : undefined;
+  if (refusal !== undefined) throw new BridgeError('PERMISSION_DENIED', refusal);
   const arrival: Arrival = { tab_id: tabId, url, title: tab.title ?? '', loaded };
   if (restriction(url)) return arrival;
   // The tab's own title lags behind the page; but a page that is busy must not hold up the answer.

@@ -2,6 +2,7 @@
 import type { Call } from '../call';
 import { BridgeError } from '../errors';
 import { working } from '../person/acting';
+import { came } from './answers';
 import { agentWindows, own, setWindow, windowOf } from './owners';
 import { hasOwnWindow, type LiveTab } from './resolve';
 
@@ -14,6 +15,7 @@ export async function openTab(call: Call, options: { active?: boolean; url?: str
   if (tab?.id === undefined) throw new BridgeError('INTERNAL_ERROR', 'Chrome opened no tab');
   await own(tab.id, call.owner);
   working(call, tab.id);
+  came(call, tab.id);
   return { ...tab, id: tab.id };
 }
 

@@ -2,6 +2,9 @@
 import type { Call } from '../call';
 import { BridgeError } from '../errors';
 import { working } from '../person/acting';
+import { guarded } from '../policy/policy';
+import { admitTab, isOurs, leavesOwn } from './admission';
+import { came } from './answers';
 import { agentWindows, ownerOf, windowOf } from './owners';
 
 export interface TabParams { tab_id?: number }
@@ -14,8 +17,16 @@ export const hasOwnWindow = (call: Pick<Call, 'class' | 'owner'>): boolean => ca
 
 export async function resolveTab(params: TabParams, call: Call): Promise<LiveTab> {
   const tab = await tabMeant(params, call);
+  await admitted(call, tab);
   working(call, tab.id);
   return tab;
+}
+
+/** Refuses a tab that the user keeps from the call; to be asked of every tab that is not found by resolveTab. */
+export async function admitted(call: Call, tab: LiveTab): Promise<void> {
+  if (isOurs(tab.url) && !(await leavesOwn(call, tab.id))) throw new BridgeError('PERMISSION_DENIED', `forbidden: tab ${tab.id} shows a page of the bridge's own extension`);
+  came(call, tab.id);
+  if (guarded(call)) await admitTab(call, tab);
 }
 
 async function tabMeant(params: TabParams, call: Call): Promise<LiveTab> {
@@ -57,7 +68,7 @@ export async function ownActiveTab(owner: string): Promise<LiveTab | undefined> 
 export async function activeTab(): Promise<LiveTab | undefined> {
   const theirs = await agentWindows();
   const [focused] = await chrome.tabs.query({ active: true, lastFocusedWindow: true });
-  if (focused && !theirs.has(focused.windowId)) return focused as LiveTab;
+  if (focused && !theirs.has(focused.windowId) && !isOurs(focused.url)) return focused as LiveTab;
   const all = await chrome.tabs.query({ active: true, windowType: 'normal' });
   const own = all.filter((t) => !theirs.has(t.windowId)).sort((a, b) => (b.lastAccessed ?? 0) - (a.lastAccessed ?? 0));
   return (own[0] ?? focused ?? all[0]) as LiveTab | undefined;

@@ -1,0 +1,69 @@
+// Whether a call may work on a tab and on a document: the user's site lists, which bind everybody, and what agents may do with the tabs
+// that no client opened. Asked right before each operation, of the document that is there then. Only where the policy limits anything:
+// callers look at `guarded` first.
+import type { Call } from '../call';
+import { BridgeError } from '../errors';
+import { guarded, sites, userTabs } from '../policy/policy';
+import { mayUse } from '../prompt/ask';
+import { hasOwnAddress, makerOf, type Which } from './inherited';
+import { ownerOf } from './owners';
+
+const denied = (message: string) => new BridgeError('PERMISSION_DENIED', message);
+const NOBODYS = 'forbidden: domain unknown: the page has no address of its own, and whose it is cannot be found out; the user has limited the sites that may be worked on';
+
+/** Refuses an address before anything goes to it. */
+export function admitAddress(url: string): void {
+  const refusal = sites.refusal(url);
+  if (refusal !== undefined) throw denied(refusal);
+}
+
+/** The bridge's own pages, the one that asks the user among them, are nobody's to work on. */
+export const isOurs = (url: string | undefined): boolean => url?.startsWith(chrome.runtime.getURL('')) === true;
+
+/** What leads away from a page or ends it, and tells nothing of it, a client may always do with its own tab. */
+const LEAVING = new Set(['close_tab', 'navigate']);
+export const leavesOwn = async (call: Call, tabId: number): Promise<boolean> => LEAVING.has(call.method) && (await ownerOf(tabId)) === call.owner;
+
+/** Whether the call may work on the tab as it is now; asks the user where they want to be asked. */
+export async function admitTab(call: Call, tab: chrome.tabs.Tab & { id: number }): Promise<void> {
+  const owner = await ownerOf(tab.id);
+  const url = tab.url || tab.pendingUrl || '';
+  if (await leavesOwn(call, tab.id)) return;
+  await admitUrl(tab.id, { frameId: 0 }, url);
+  if (owner === undefined) await admitUsers(call, tab.id, url);
+}
+
+interface Frame { frameId: number; documentId: string; url: string }
+
+/** Whether the call may work in the document. */
+export async function admitDocument(call: Call, tabId: number, { frameId, documentId, url }: Frame): Promise<void> {
+  await admitUrl(tabId, { documentId }, url);
+  if (frameId !== 0 || userTabs === 'allow' || call.class !== 'agent') return;
+  if ((await ownerOf(tabId)) === undefined) await admitUsers(call, tabId, url);
+}
+
+/** Whether the tab may still be worked on: it may have gone elsewhere since the call came to it. */
+export async function admitNow(call: Call, tabId: number): Promise<void> {
+  if (!guarded(call)) return;
+  const tab = await chrome.tabs.get(tabId).catch(() => { throw new BridgeError('TAB_NOT_FOUND', `no tab with id ${tabId}`); });
+  await admitTab(call, { ...tab, id: tabId });
+}
+
+/** Why nobody is told of the page, or undefined. */
+export async function refusalOf(tabId: number, which: Which, url: string): Promise<string | undefined> {
+  if (!sites.limited) return undefined;
+  if (hasOwnAddress(url)) return sites.refusal(url);
+  const maker = await makerOf(tabId, which);
+  return maker === undefined ? NOBODYS : sites.refusal(maker);
+}
+
+async function admitUrl(tabId: number, which: Which, url: string): Promise<void> {
+  const refusal = await refusalOf(tabId, which, url);
+  if (refusal !== undefined) throw denied(refusal);
+}
+
+async function admitUsers(call: Call, tabId: number, url: string): Promise<void> {
+  if (call.class !== 'agent' || userTabs === 'allow') return;
+  if (userTabs === 'deny') throw denied('forbidden: the user keeps their own tabs to themselves (user-tabs is deny)');
+  await mayUse(call, tabId, url);
+}
