@@ -1,5 +1,6 @@
 //! The daemon in the background: start it, find it, end it, read its log.
 
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -37,6 +38,8 @@ pub(crate) fn ensure(places: &Places, flags: &[String]) -> Outcome<(Record, bool
         .arg0("bridged")
         .args(["serve", "--background"])
         .args(flags)
+        .env_clear()
+        .envs(std::env::vars_os().filter(|(name, _)| is_ours(name)))
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -178,7 +181,12 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
 pub(crate) fn logs(places: &Places, follow: bool) -> Outcome<()> {
     let path = log_file(places);
     let file = File::open(&path).map_err(|e| {
-        Trouble::failed(format!("there is no log of a background daemon ({}: {e})", path.display()))
+        if e.kind() == std::io::ErrorKind::NotFound {
+            let text = "no daemon has run in the background yet; `bridged start` starts one, \
+                        and `bridged serve` writes its log to the terminal";
+            return Trouble::failed(text);
+        }
+        Trouble::failed(format!("the log cannot be read ({}: {e})", path.display()))
     })?;
     let mut reader = BufReader::new(file);
     let mut out = std::io::stdout().lock();
@@ -216,6 +224,15 @@ pub(crate) fn settled(state: &Path) -> Outcome<Option<Record>> {
             Some(None) => std::thread::sleep(Duration::from_millis(5)),
         }
     }
+}
+
+/// Whether a variable goes along into the background: what says where things are, and our own. The daemon serves others too,
+/// and outlives whoever happened to start it; neither what they load into their programs nor a secret of theirs belongs there.
+fn is_ours(name: &OsStr) -> bool {
+    const PLAIN: &[&str] =
+        &["HOME", "LANG", "LOGNAME", "PATH", "RUST_BACKTRACE", "TMPDIR", "TZ", "USER"];
+    let name = name.to_string_lossy();
+    PLAIN.contains(&&*name) || ["BRIDGED_", "XDG_", "LC_"].iter().any(|start| name.starts_with(start))
 }
 
 /// The `bridged` beside the program that runs now; never one from the PATH or the current folder.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::background::said;
 use crate::client::{Client, Failure, Role};
 use crate::control;
-use crate::keys::Keys;
+use crate::keys::{Keys, unix_now};
 use crate::places::Places;
 use crate::record;
 use crate::show::{ago, harmless, table};
@@ -16,6 +16,9 @@ pub(crate) fn pair(places: &Places) -> Outcome<()> {
     let made = ask(places, "pair", &json!({}))?;
     println!("{}", made["code"].as_str().unwrap_or_default());
     eprintln!("Paste this into the extension's popup within {} s.", made["expires_in"]);
+    if record::running(&places.state).is_none() {
+        eprintln!("No daemon runs that it could connect to: `bridged start` first.");
+    }
     Ok(())
 }
 
@@ -32,7 +35,9 @@ pub(crate) fn pairings(places: &Places, as_json: bool) -> Outcome<()> {
         .into_iter()
         .flatten()
         .map(|p| {
-            let seen = p["last_seen"].as_u64().map_or_else(|| "never".to_owned(), ago);
+            let late = p["expires"].as_u64().is_some_and(|limit| limit < unix_now());
+            let never = if late { "never, and too late now" } else { "never" };
+            let seen = p["last_seen"].as_u64().map_or_else(|| never.to_owned(), ago);
             [text(&p["key_id"]), text(&p["label"]), text(&p["browser_id"]), seen]
         })
         .collect();
@@ -60,7 +65,10 @@ pub(crate) fn approve(places: &Places, id: &str) -> Outcome<()> {
 /// `bridged revoke`.
 pub(crate) fn revoke(places: &Places, name: &str) -> Outcome<()> {
     let done = ask(places, "revoke", &json!({"name": name}))?;
-    println!("revoked {}", done["revoked"].as_str().unwrap_or(name));
+    println!(
+        "revoked {}: whoever came in by it is out; `bridged extension install` and `bridged pair` make new keys",
+        done["revoked"].as_str().unwrap_or(name)
+    );
     Ok(())
 }
 
@@ -72,9 +80,16 @@ pub(crate) fn reset(places: &Places) -> Outcome<()> {
         None => json!({"folders": Keys::reset(&places.state)?.book().folders}),
     };
     println!("all keys are new: whatever was paired is a stranger now, and the client token has changed");
-    for folder in done["folders"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        println!("pair it again with `bridged extension install {folder}`");
+    let mut folders = done["folders"].as_array().into_iter().flatten().filter_map(Value::as_str).peekable();
+    if folders.peek().is_none() {
+        println!(
+            "pair with `bridged extension install`, or a browser that has the extension with `bridged pair`"
+        );
     }
+    for folder in folders {
+        println!("pair it again with `bridged extension install {}`", harmless(folder));
+    }
+    println!("programs that hold the token need the new one, which `bridged token` prints");
     Ok(())
 }
 
@@ -85,6 +100,7 @@ pub(crate) fn token(places: &Places, action: Option<&str>) -> Outcome<()> {
         Some("rotate") => {
             ask(places, "token_rotate", &json!({}))?;
             println!("the token is new; the old one works for another minute, sessions go on");
+            println!("`bridged token` prints it");
         }
         Some(other) => {
             return Err(Trouble::usage(format!(

@@ -17,7 +17,7 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open, openat};
 use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 
-use crate::places::Places;
+use crate::places::{Places, our_uid};
 
 /// All files of one call together.
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
@@ -148,7 +148,7 @@ impl Uploads {
     fn open(&self, text: &str) -> Result<OwnedFd, Refusal> {
         let path = Path::new(text);
         let (root, parts) = self.place(text, path)?;
-        let walk = || -> Result<OwnedFd, Errno> {
+        let walk = || -> Result<(OwnedFd, OwnedFd), Errno> {
             let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let mut at = open(root, folder, Mode::empty())?;
             let (name, folders) = parts.split_last().ok_or(Errno::ISDIR)?;
@@ -156,14 +156,11 @@ impl Uploads {
                 at = openat(at.as_fd(), *part, folder | OFlags::NOFOLLOW, Mode::empty())?;
             }
             // A pipe must not hold us up before it is seen to be one.
-            openat(
-                at.as_fd(),
-                *name,
-                OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
-                Mode::empty(),
-            )
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let fd = openat(at.as_fd(), *name, flags, Mode::empty())?;
+            Ok((at, fd))
         };
-        let fd = walk().map_err(|e| match e {
+        let (folder, fd) = walk().map_err(|e| match e {
             Errno::LOOP | Errno::NOTDIR | Errno::MLINK => forbidden(text, "it leads over a link"),
             other => unreadable(text, &other.into()),
         })?;
@@ -171,8 +168,19 @@ impl Uploads {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(forbidden(text, "it is no regular file"));
         }
-        if stat.st_nlink > 1 && self.is_ours(stat.st_dev as u64, stat.st_ino as u64) {
-            return Err(forbidden(text, "it is the bridge's own"));
+        if stat.st_nlink > 1 {
+            if self.is_ours(stat.st_dev as u64, stat.st_ino as u64) {
+                return Err(forbidden(text, "it is the bridge's own"));
+            }
+            // Whoever may write here, as everybody may to the temporary folder, may have given a file from elsewhere this name,
+            // where the kernel does not forbid it (`fs.protected_hardlinks`).
+            let folder = fstat(&folder).map_err(|e| unreadable(text, &e.into()))?;
+            if Mode::from_raw_mode(folder.st_mode).contains(Mode::WOTH) || stat.st_uid != our_uid() {
+                return Err(forbidden(
+                    text,
+                    "it has another name elsewhere, and others may have given it this one",
+                ));
+            }
         }
         Ok(fd)
     }

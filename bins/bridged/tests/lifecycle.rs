@@ -89,6 +89,28 @@ fn a_daemon_that_is_killed_while_it_writes_leaves_whole_files() {
     prove(daemon.port, &pairing).unwrap();
 }
 
+/// T93: a daemon that a client starts has nothing of what that client loads into its programs, and none of its secrets.
+#[test]
+fn a_daemon_in_the_background_takes_no_more_along_than_it_needs() {
+    let home = Home::new();
+    let mut starter = home.program("bridge");
+    starter.args(["ping"]).env("LD_PRELOAD", "/nowhere/spy.so").env("LD_LIBRARY_PATH", "/nowhere");
+    starter
+        .env("MALLOC_PERTURB_", "1")
+        .env("GLIBC_TUNABLES", "x=1")
+        .env("SHOP_API_KEY", "cAnArY")
+        .env("LC_ALL", "C");
+    assert_eq!(support::Done::of(&mut starter).ok(), "pong\n");
+    let status: Value = serde_json::from_str(&home.bridged(["status", "--json"]).ok()).unwrap();
+    let environ = std::fs::read_to_string(format!("/proc/{}/environ", status["pid"])).unwrap();
+    let mut names: Vec<&str> = environ.split('\0').filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    names.retain(|name| !name.starts_with("XDG_") && !name.starts_with("BRIDGED_"));
+    names.sort_unstable();
+    assert_eq!(names, ["HOME", "LC_ALL", "PATH"]);
+    assert_eq!(status["socket"], home.socket().to_str().unwrap(), "and finds its places");
+    home.bridged(["stop"]).ok();
+}
+
 /// T118: an MCP client that closes what it reads ends its own process in order and nothing else.
 #[test]
 fn a_client_of_mcp_that_goes_away_ends_its_process_alone() {

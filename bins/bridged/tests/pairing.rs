@@ -62,6 +62,7 @@ fn a_pasted_key_is_for_one_browser_and_for_two_minutes() {
         (entry["created"], entry["expires"]) = (json!(limit - 241), json!(limit - 121));
     });
     assert_eq!(prove(daemon.port, &late).unwrap_err()["code"], "NOT_PAIRED");
+    assert!(home.bridged(["pairings"]).ok().contains("too late"));
     calm.again(&daemon, None);
 }
 
@@ -247,4 +248,32 @@ fn a_paired_browser_that_comes_back_takes_over() {
     let asked = new.next().unwrap();
     new.send(&json!({"id": asked["id"], "success": true, "result": 2}));
     assert_eq!(client.next().unwrap()["result"], 2);
+}
+
+/// Whatever was done, with a daemon or without, the next step is said.
+#[test]
+fn each_command_says_what_comes_next() {
+    let home = Home::new();
+    let says = |args: &[&str], next: &[&str]| {
+        let done = Done::of(home.program("bridged").args(args));
+        let said = done.out + &done.err;
+        assert!(next.iter().all(|part| said.contains(part)), "{args:?}: {said}");
+        said
+    };
+    says(&["pairings"], &["`bridged extension install DIR`"]);
+    says(&["pair"], &["popup within 120 s", "`bridged start` first"]);
+    says(&["logs"], &["`bridged start`"]);
+    says(&["revoke", "nothing"], &["`bridged pairings`"]);
+    says(&["reset-pairing"], &["`bridged extension install`", "`bridged pair`", "`bridged token`"]);
+    let daemon = home.serve();
+    assert!(!says(&["pair"], &["popup within 120 s"]).contains("bridged start"));
+    install(&home, &daemon);
+    says(&["revoke", "unpacked"], &["revoked k-", "`bridged extension install`", "`bridged pair`"]);
+    says(&["token", "rotate"], &["another minute", "`bridged token` prints it"]);
+    says(
+        &["approve", "abcdefghijklmnopabcdefghijklmnop"],
+        &["`bridged revoke abcdefghijklmnopabcdefghijklmnop`"],
+    );
+    says(&["approve", "xyz"], &["chrome://extensions"]);
+    says(&["reset-pairing"], &["unpacked`", "`bridged token`"]);
 }

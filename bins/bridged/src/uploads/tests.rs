@@ -2,7 +2,7 @@
 
 use super::*;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A root with some files, and a folder beside it that is none of anybody's business.
@@ -165,7 +165,8 @@ fn a_key_stays_here_under_whatever_name_it_lies_in_a_root() {
     fs::hard_link(base.join("root/own/bridged/root.key"), base.join("root/holiday.jpg")).unwrap();
     assert_eq!(code(&uploads, base.join("root/holiday.jpg").to_str().unwrap()), Code::PermissionDenied);
     fs::hard_link(base.join("root/a.txt"), base.join("root/twice.txt")).unwrap();
-    assert!(fill(&uploads, &[base.join("root/twice.txt").to_str().unwrap().to_owned()]).is_ok());
+    let twice = base.join("root/twice.txt").to_str().unwrap().to_owned();
+    assert!(fill(&uploads, std::slice::from_ref(&twice)).is_ok());
 
     fs::create_dir(base.join("root/unpacked")).unwrap();
     fs::write(base.join("root/unpacked/pairing.json"), "key").unwrap();
@@ -173,4 +174,29 @@ fn a_key_stays_here_under_whatever_name_it_lies_in_a_root() {
     assert!(fill(&uploads, std::slice::from_ref(&key)).is_ok(), "a folder like any other");
     let uploads = uploads.sparing(&[base.join("root/unpacked")]);
     assert_eq!(code(&uploads, &key), Code::PermissionDenied);
+}
+
+/// T89: a second name of a file from elsewhere, given by somebody else: where everybody may write, or to a file of another user.
+#[test]
+fn a_second_name_that_others_may_have_given_leads_nowhere() {
+    let (dir, uploads) = place();
+    let base = dir.path().canonicalize().unwrap();
+    let (plain, name) = (base.join("root/sub/b.txt"), base.join("root/sub/holiday.jpg"));
+    fs::hard_link(base.join("outside/secret"), &name).unwrap();
+    let [plain, name] = [plain, name].map(|path| path.to_str().unwrap().to_owned());
+    assert!(fill(&uploads, std::slice::from_ref(&name)).is_ok(), "a folder of the user's alone");
+    fs::set_permissions(base.join("root/sub"), fs::Permissions::from_mode(0o1777)).unwrap();
+    assert_eq!(code(&uploads, &name), Code::PermissionDenied);
+    assert!(
+        fill(&uploads, std::slice::from_ref(&plain)).is_ok(),
+        "one name is one name, as in the temporary folder"
+    );
+    fs::set_permissions(base.join("root/sub"), fs::Permissions::from_mode(0o755)).unwrap();
+    // Only root can play another user.
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&name, Some(65534), None).unwrap();
+        assert_eq!(code(&uploads, &name), Code::PermissionDenied);
+        std::os::unix::fs::chown(&plain, Some(65534), None).unwrap();
+        assert!(fill(&uploads, &[plain]).is_ok(), "what may be read under its one name may be given away");
+    }
 }
