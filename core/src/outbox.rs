@@ -200,7 +200,8 @@ impl Outbox {
         resume: Option<&str>,
         config: &Config,
     ) -> Letter {
-        self.write(to, Insert::Policy, |w| {
+        let policy = if role == Role::Extension { Insert::PolicyForBrowsers } else { Insert::Policy };
+        self.write(to, policy, |w| {
             w.put(b"{\"type\":\"hello_ack\",\"protocol\":2");
             if role == Role::Extension {
                 if !who.is_empty() {

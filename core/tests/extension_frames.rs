@@ -164,7 +164,7 @@ fn policy_set_of_an_old_extension_is_refused() {
 }
 
 #[test]
-fn what_only_browsers_may_know_is_in_the_policy_frame_and_in_no_ack() {
+fn what_only_browsers_may_know_is_in_what_they_are_told_and_in_no_clients_ack() {
     let mut w = World::new();
     let browser = w.proven("b-1");
     w.hub.keyring_mut().policy = "{\"paused\":false}\n{\"paused\":false,\"clients\":{}}".to_owned();
@@ -174,6 +174,9 @@ fn what_only_browsers_may_know_is_in_the_policy_frame_and_in_no_ack() {
     let client = w.tcp();
     w.send(client, json!({"type":"hello","role":"client","protocol":2,"name":"x","token":TOKEN}));
     assert_eq!(w.one(client)["policy"], json!({"paused":false}));
+    let other = w.open(Peer { origin: Some(ORIGIN), ..tcp_peer(Trust::SameUser) });
+    w.prove(other, "b-2");
+    assert_eq!(w.one(other)["policy"], json!({"paused":false,"clients":{}}));
 }
 
 #[test]

@@ -13,9 +13,13 @@ use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Failure, Role};
+use crate::commands::Start;
+use crate::config::{Given, Settings};
 use crate::places::{Places, private_folder};
 use crate::record::{self, Record};
+use crate::show::harmless;
 use crate::trouble::{Doing, Outcome, Trouble};
+use crate::squatter;
 
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_secs(10);
@@ -75,10 +79,23 @@ pub(crate) fn ensure(places: &Places, flags: &[String]) -> Outcome<(Record, bool
 }
 
 /// `bridged start`.
-pub(crate) fn start(places: &Places, flags: &[String]) -> Outcome<()> {
+pub(crate) fn start(places: &Places, asked: &Start) -> Outcome<()> {
+    let flags = asked.flags();
+    if !flags.is_empty() {
+        // What makes no sense is wrong even where a daemon runs that nobody asks to take it.
+        Settings::settle(asked.given()?, places, false)?;
+    }
+    launch(places, &flags)
+}
+
+fn launch(places: &Places, flags: &[String]) -> Outcome<()> {
     let (record, new) = ensure(places, flags)?;
     let was = if new { "started" } else { "runs already" };
     println!("bridged {was} (pid {}) at ws://{}", record.pid, record.address);
+    if !new && !flags.is_empty() && record.flags != flags {
+        let flags = harmless(&flags.join(" "));
+        println!("  it keeps what it was started with: `{flags}` counts only after `bridged stop`");
+    }
     Ok(())
 }
 
@@ -116,16 +133,25 @@ pub(crate) fn restart(places: &Places) -> Outcome<()> {
     if before.is_some() {
         stop(places)?;
     }
-    start(places, &before.map(|record| record.flags).unwrap_or_default())
+    launch(places, &before.map(|record| record.flags).unwrap_or_default())
 }
 
 /// `bridged status`.
 pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
     let Some(record) = settled(&places.state)? else {
-        if as_json {
-            println!("{}", json!({"running": false}));
-        } else {
-            println!("bridged does not run; `bridged start` starts it");
+        // Whoever has the extension's port meanwhile gets nothing from it, but keeps the daemon from coming up.
+        let settings = Settings::settle(Given::default(), places, false).ok();
+        let taken = settings.and_then(|settings| Some((settings.port, squatter::of(settings.port)?)));
+        match taken {
+            _ if as_json => {
+                let whose = taken.map(|(_, whose)| whose);
+                println!("{}", json!({"running": false, "port_taken_by": whose}));
+            }
+            Some((port, whose)) => println!(
+                "bridged does not run, and cannot: its port {port} is taken by {whose}, which gets nothing from the extension; \
+                 `bridged doctor` says what to do"
+            ),
+            None => println!("bridged does not run; `bridged start` starts it"),
         }
         return Err(Trouble::new(crate::trouble::NO_DAEMON, ""));
     };

@@ -57,11 +57,20 @@ fn normalised(args: &[String]) -> Vec<String> {
                 plain.extend([flag.to_owned(), value.to_owned()])
             }
             _ if arg == "-h" => plain.push("--help".to_owned()),
+            // A site to be taken off a list; no flag is one dash before a longer word.
+            _ if plain.starts_with(&["policy".to_owned(), "set".to_owned()]) && is_word_after_dash(arg) => {
+                plain.extend(["--".to_owned(), arg.clone()]);
+                break;
+            }
             _ => plain.push(arg.clone()),
         }
     }
     plain.extend(rest.cloned());
     plain
+}
+
+fn is_word_after_dash(arg: &str) -> bool {
+    arg.strip_prefix('-').is_some_and(|word| word.len() > 1 && !word.starts_with('-'))
 }
 
 /// argh's complaint without its line breaks and its own pointer to the help.
@@ -79,5 +88,7 @@ mod tests {
     fn flags_with_an_equals_sign_are_split_up_to_two_dashes() {
         let given = ["--port=9", "a=b", "-h", "--", "--x=y"].map(String::from);
         assert_eq!(normalised(&given), ["--port", "9", "a=b", "--help", "--", "--x=y"]);
+        let given = ["policy", "set", "deny", "+a.example", "-b.example", "-c.example"].map(String::from);
+        assert_eq!(normalised(&given)[4..], ["--", "-b.example", "-c.example"]);
     }
 }

@@ -421,6 +421,24 @@ impl Serve {
 }
 
 impl Start {
+    /// The settings among the flags.
+    pub(crate) fn given(&self) -> Outcome<Given> {
+        let Start { port, http_port, socket, max_connections, limit, allow_extension, log, compat } =
+            self.clone();
+        Serve {
+            port,
+            http_port,
+            socket,
+            max_connections,
+            limit,
+            allow_extension,
+            log,
+            compat,
+            ..Serve::default()
+        }
+        .given()
+    }
+
     /// The same flags for `bridged serve`.
     pub(crate) fn flags(&self) -> Vec<String> {
         let one = [

@@ -27,10 +27,11 @@ pub(crate) type Hub = Driver<Daemon, Clock>;
 /// The keys and the policy as the hub asks for them.
 pub(crate) struct Ring {
     keys: Rc<RefCell<Keys>>,
-    policy: String,
     taken: Rc<RefCell<BTreeMap<String, String>>>,
-    /// The policy with the names of clients that a browser asked for.
-    told: Option<String>,
+    /// The policy for clients: without the user's lists of sites.
+    policy: String,
+    /// The policy for browsers: all of it, with the names of clients that one of them asked for.
+    told: String,
 }
 
 impl Keyring for Ring {
@@ -56,7 +57,7 @@ impl Keyring for Ring {
     }
 
     fn policy_for_browsers(&self) -> &str {
-        self.told.as_deref().unwrap_or(&self.policy)
+        &self.told
     }
 }
 
@@ -132,9 +133,9 @@ impl Daemon {
     pub(crate) fn ring(&self) -> Ring {
         Ring {
             keys: self.keys.clone(),
-            policy: self.policy.borrow().text(),
-            told: None,
             taken: self.taken.clone(),
+            policy: self.policy.borrow().text_for_clients(),
+            told: self.policy.borrow().text(),
         }
     }
 
@@ -166,13 +167,13 @@ impl Daemon {
     }
 
     fn tell_policy(&self, who: &str) {
-        let text = self.policy.borrow().text();
+        let (text, told) = (self.policy.borrow().text_for_clients(), self.policy.borrow().text());
         log::info!("policy by {who}: {text}");
         self.audit.policy_changed(who);
         if let Some(driver) = self.driver.get() {
             driver.with_hub(|hub| {
                 hub.keyring_mut().policy = text;
-                hub.keyring_mut().told = None;
+                hub.keyring_mut().told = told;
                 hub.policy_changed();
             });
         }
@@ -189,7 +190,7 @@ impl Daemon {
                 return;
             };
             policy["clients"] = json!({owner: {"name": client.name}});
-            hub.keyring_mut().told = Some(policy.to_string());
+            hub.keyring_mut().told = policy.to_string();
             hub.policy_changed();
         });
     }

@@ -104,7 +104,7 @@ fn bridged(args: &[String]) -> Outcome<()> {
     }
     let places = Places::find()?;
     match command {
-        Command::Start(flags) => background::start(&places, &flags.flags()),
+        Command::Start(flags) => background::start(&places, &flags),
         Command::Stop(_) => background::stop(&places),
         Command::Restart(_) => background::restart(&places),
         Command::Status(asked) => background::status(&places, asked.json),

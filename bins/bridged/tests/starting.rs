@@ -189,6 +189,16 @@ fn start_status_restart_and_stop_work_in_the_background() {
     let port = support::free_port().to_string();
     assert!(home.bridged(["start", "--port", &port]).ok().contains("started"));
     assert!(home.bridged(["start"]).ok().contains("runs already"));
+    for (flags, kept) in
+        [(["--port", port.as_str()], false), (["--port", "1"], true), (["--log", "debug"], true)]
+    {
+        let said = home.bridged([["start"].as_slice(), &flags].concat()).ok();
+        let address = format!("ws://127.0.0.1:{port}");
+        assert!(said.contains("runs already") && said.contains(&address), "{said}");
+        let told = format!("`{}` counts only after `bridged stop`", flags.join(" "));
+        assert_eq!(said.contains(&told), kept, "{said}");
+    }
+    home.bridged(["start", "--port", "99999"]).fails(2, &["--port", "1 to 65535"]);
     let status: serde_json::Value = serde_json::from_str(&home.bridged(["status", "--json"]).ok()).unwrap();
     assert_eq!(status["running"], true);
     assert_eq!(status["socket"], home.socket().to_str().unwrap());

@@ -13,7 +13,7 @@ pub(crate) fn script(program: &str, shell: Option<&str>) -> Outcome<String> {
     let words: Vec<(String, String, Vec<String>)> = match program {
         "bridge" => bridge_words(),
         _ => crate::commands::list()
-            .map(|(name, about)| (name.to_owned(), about.to_owned(), Vec::new()))
+            .map(|(name, about)| (name.to_owned(), about.to_owned(), words_after(name)))
             .collect(),
     };
     match shell {
@@ -22,6 +22,12 @@ pub(crate) fn script(program: &str, shell: Option<&str>) -> Outcome<String> {
         Some("fish") => Ok(fish(program, &words)),
         _ => Err(Trouble::usage(format!("for which shell? `{program} completions bash|zsh|fish`"))),
     }
+}
+
+/// What may follow a command of `bridged`.
+fn words_after(command: &str) -> Vec<String> {
+    let words = if command == "policy" { crate::policy::WORDS } else { "" };
+    words.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Each command with what it does and its flags.
@@ -84,10 +90,10 @@ fn fish(program: &str, words: &[(String, String, Vec<String>)]) -> String {
         let about = about.replace('\\', "\\\\").replace('\'', "\\'");
         let _ = writeln!(out, "complete -c {program} -n __fish_use_subcommand -f -a {name} -d '{about}'");
         for flag in flags {
-            let kind = if let Some(long) = flag.strip_prefix("--") {
-                format!("-l {long}")
-            } else {
-                format!("-s {}", flag.trim_start_matches('-'))
+            let kind = match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
+                (Some(long), _) => format!("-l {long}"),
+                (None, Some(short)) => format!("-s {short}"),
+                (None, None) => format!("-f -a {flag}"),
             };
             let _ = writeln!(out, "complete -c {program} -n '__fish_seen_subcommand_from {name}' {kind}");
         }

@@ -217,13 +217,17 @@ fn policy(patient: &Patient) -> Vec<Finding> {
     let spoken = |key: &str, value: &Value| match value {
         Value::Bool(true) => format!("{key} on"),
         Value::Bool(false) | Value::Null => format!("{key} off"),
+        Value::Array(sites) if key == "allow" && sites.is_empty() => "allow every site".to_owned(),
+        Value::Array(sites) if matches!(key, "allow" | "deny") => format!("{key} {} sites", sites.len()),
         Value::Array(list) if list.is_empty() => format!("{key} nothing"),
         Value::Object(_) => format!("{key} on for a time"),
+        Value::String(word) => format!("{key} {word}"),
         other => format!("{key} {other}"),
     };
     let all: Vec<String> =
         rules.as_object().into_iter().flatten().map(|(key, value)| spoken(key, value)).collect();
     let mut findings = vec![Finding::ok("policy", all.join(", "))];
+    findings.extend(unaware(patient));
     if !rules["evaluate"].is_null() {
         findings.push(Finding::warn(
             "evaluate",
@@ -239,6 +243,22 @@ fn policy(patient: &Patient) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Browsers whose extension knows nothing of what was set.
+fn unaware(patient: &Patient) -> Option<Finding> {
+    let rules = &patient.policy;
+    let listed = |list: &str| rules[list].as_array().is_some_and(|sites| !sites.is_empty());
+    let set =
+        listed("allow") || listed("deny") || rules["user_tabs"].as_str().is_some_and(|is| is != "allow");
+    let old = patient.hub["browsers"].as_array()?.iter().filter(|browser| browser["proven"] != true).count();
+    (set && old > 0).then(|| {
+        Finding::warn(
+            "unaware",
+            format!("{old} connected, with an extension of the base protocol: it knows no user-tabs and no lists of sites, so that only the addresses that calls name are judged"),
+            "`bridged extension install DIR` makes one that judges where a tab really is",
+        )
+    })
 }
 
 /// Keys in memory must not come to lie on a disk.

@@ -13,6 +13,10 @@ use crate::record;
 use crate::show::harmless;
 use crate::trouble::{Doing, Outcome, Trouble};
 
+/// What may stand in a command line after `bridged policy`, for completions.
+pub(crate) const WORDS: &str =
+    "show set pause read-only evaluate uploads user-tabs allow deny on off ask none --json --for --help";
+
 /// `bridged policy show`.
 pub(crate) fn show(places: &Places, as_json: bool) -> Outcome<()> {
     let rules = ask(places, None)?;

@@ -13,7 +13,7 @@ use bridge_core::{Code, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(crate) use command::{set, show};
+pub(crate) use command::{WORDS, set, show};
 use sites::Sites;
 
 use crate::files::{FolderLock, json_object, read_private, write_private};
@@ -121,6 +121,15 @@ impl Policy {
     /// The same as text.
     pub(crate) fn text(&self) -> String {
         self.whole().to_string()
+    }
+
+    /// What clients and the log are told: not which sites the user has put on the lists.
+    pub(crate) fn text_for_clients(&self) -> String {
+        let mut all = self.whole();
+        for list in ["allow", "deny"] {
+            all.as_object_mut().map(|all| all.remove(list));
+        }
+        all.to_string()
     }
 
     /// Reads the file again; says whether anything is different now. What cannot be read leaves the rules as they are.
