@@ -14,12 +14,11 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, Failure, Role};
 use crate::commands::Start;
-use crate::config::{Given, Settings};
+use crate::config::Settings;
 use crate::places::{Places, private_folder};
 use crate::record::{self, Record};
 use crate::show::harmless;
 use crate::trouble::{Doing, Outcome, Trouble};
-use crate::squatter;
 
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_secs(10);
@@ -139,19 +138,10 @@ pub(crate) fn restart(places: &Places) -> Outcome<()> {
 /// `bridged status`.
 pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
     let Some(record) = settled(&places.state)? else {
-        // Whoever has the extension's port meanwhile gets nothing from it, but keeps the daemon from coming up.
-        let settings = Settings::settle(Given::default(), places, false).ok();
-        let taken = settings.and_then(|settings| Some((settings.port, squatter::of(settings.port)?)));
-        match taken {
-            _ if as_json => {
-                let whose = taken.map(|(_, whose)| whose);
-                println!("{}", json!({"running": false, "port_taken_by": whose}));
-            }
-            Some((port, whose)) => println!(
-                "bridged does not run, and cannot: its port {port} is taken by {whose}, which gets nothing from the extension; \
-                 `bridged doctor` says what to do"
-            ),
-            None => println!("bridged does not run; `bridged start` starts it"),
+        if as_json {
+            println!("{}", json!({"running": false}));
+        } else {
+            println!("bridged does not run; `bridged start` starts it");
         }
         return Err(Trouble::new(crate::trouble::NO_DAEMON, ""));
     };
