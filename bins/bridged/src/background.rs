@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, Failure, Role};
 use crate::commands::Start;
-use crate::config::Settings;
+use crate::config::{Given, Settings};
 use crate::places::{Places, private_folder};
 use crate::record::{self, Record};
 use crate::show::harmless;
+use crate::squatter;
 use crate::trouble::{Doing, Outcome, Trouble};
 
 /// How long a daemon may take to start.
@@ -138,10 +139,19 @@ pub(crate) fn restart(places: &Places) -> Outcome<()> {
 /// `bridged status`.
 pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
     let Some(record) = settled(&places.state)? else {
-        if as_json {
-            println!("{}", json!({"running": false}));
-        } else {
-            println!("bridged does not run; `bridged start` starts it");
+        // Whoever has the extension's port meanwhile gets nothing from it, but keeps the daemon from coming up.
+        let settings = Settings::settle(Given::default(), places, false).ok();
+        let taken = settings.and_then(|settings| Some((settings.port, squatter::of(settings.port)?)));
+        match taken {
+            _ if as_json => {
+                let whose = taken.map(|(_, whose)| whose);
+                println!("{}", json!({"running": false, "port_taken_by": whose}));
+            }
+            Some((port, whose)) => println!(
+                "bridged does not run, and cannot: its port {port} is taken by {whose}, which gets nothing from the extension; \
+                 `bridged doctor` says what to do"
+            ),
+            None => println!("bridged does not run; `bridged start` starts it"),
         }
         return Err(Trouble::new(crate::trouble::NO_DAEMON, ""));
     };
@@ -245,8 +255,7 @@ pub(crate) fn settled(state: &Path) -> Outcome<Option<Record>> {
 /// Whether a variable goes along into the background: what says where things are, and our own. The daemon serves others too,
 /// and outlives whoever happened to start it; neither what they load into their programs nor a secret of theirs belongs there.
 fn is_ours(name: &OsStr) -> bool {
-    const PLAIN: &[&str] =
-        &["HOME", "LANG", "LOGNAME", "PATH", "RUST_BACKTRACE", "TMPDIR", "TZ", "USER"];
+    const PLAIN: &[&str] = &["HOME", "LANG", "LOGNAME", "PATH", "RUST_BACKTRACE", "TMPDIR", "TZ", "USER"];
     let name = name.to_string_lossy();
     PLAIN.contains(&&*name) || ["BRIDGED_", "XDG_", "LC_"].iter().any(|start| name.starts_with(start))
 }

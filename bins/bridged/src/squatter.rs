@@ -1,6 +1,18 @@
 //! Who holds a port that we want: said by the kernel's table of sockets, where there is one.
 
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
 use crate::places::our_uid;
+
+/// How long somebody on this machine may take to be there.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Who answers at a port of this machine, if anybody does.
+pub(crate) fn of(port: u16) -> Option<String> {
+    let there = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    TcpStream::connect_timeout(&there, PATIENCE).ok().map(|_| describe(port))
+}
 
 /// As a sentence goes on: "port 9225 is taken by …".
 pub(crate) fn describe(port: u16) -> String {

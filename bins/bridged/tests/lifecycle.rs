@@ -151,4 +151,18 @@ fn no_other_port_is_tried() {
     let done = home.bridged(["serve", "--port", &port.to_string()]);
     assert!(done.out.is_empty(), "it listens nowhere: {}", done.out);
     done.fails(1, &["is taken by another program of yours"]);
+    // Who only looks is told too.
+    let status = |json: &[&str]| {
+        let mut command = home.program("bridged");
+        let done = support::Done::of(command.arg("status").args(json).env("BRIDGED_PORT", port.to_string()));
+        assert_eq!(done.code, 3);
+        done.out
+    };
+    let said = status(&[]);
+    assert!(said.contains(&format!("{port} is taken by another program of yours")), "{said}");
+    assert!(said.contains("`bridged doctor`"), "{said}");
+    let said: Value = serde_json::from_str(&status(&["--json"])).unwrap();
+    assert_eq!(said, json!({"running": false, "port_taken_by": "another program of yours"}));
+    drop(taken);
+    assert!(status(&[]).contains("`bridged start` starts it"));
 }
