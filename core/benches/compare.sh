@@ -43,13 +43,4 @@ if [ "$known" != "$here" ]; then
     echo "Counts are shown and not judged. To judge a change here: go to the commit before it, 'core/benches/compare.sh --record', come back, compare."
     limit=
 fi
-printf %s "$counts" | awk -v limit="$limit" '
-    NR == FNR { if ($1 != "#") known[$1] = $2; next }
-    !($1 in known) { printf "%-44s %10d        new\n", $1, $2; next }
-    {
-        change = ($2 - known[$1]) * 100 / known[$1]
-        worse = limit != "" && change > limit
-        failed = failed || worse
-        printf "%-44s %10d %+9.2f %%%s\n", $1, $2, change, worse ? "  too much, was " known[$1] : ""
-    }
-    END { if (failed) print "If it is worth it: core/benches/compare.sh --record, in the same commit, saying why."; exit failed }' baseline.txt -
+printf %s "$counts" | awk -v limit="$limit" -f judge.awk baseline.txt -
