@@ -191,7 +191,7 @@ fn the_lists_are_set_edited_emptied_shown_and_kept() {
     home.bridged(["serve", "--port", "0"]).fails(2, &["policy.json", "without a path"]);
 }
 
-/// T124, T131: no program changes what the user set, nor is it told which sites are on the lists.
+/// No program changes what the user set, nor is it told which sites are on the lists.
 #[test]
 fn browsers_are_told_at_once_and_programs_can_change_and_read_nothing() {
     let home = Home::new();
@@ -259,4 +259,46 @@ fn sighup_takes_the_lists_from_the_file_and_the_log_keeps_them_to_itself() {
     );
     let log = daemon.log();
     assert!(log.contains("policy by policy.json") && !log.contains("bank.example"), "{log}");
+}
+
+#[test]
+fn a_browser_that_knows_nothing_of_it_is_named_by_the_doctor() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let doctor = || -> Vec<Value> {
+        let report: Value =
+            serde_json::from_str(&home.bridged(["doctor", "--security", "--json"]).out).unwrap();
+        report["checks"].as_array().unwrap().clone()
+    };
+    let unaware = || doctor().into_iter().find(|check| check["check"] == "unaware");
+    set(&home, ["deny", "bank.example, mail.example"]).ok();
+    let policy = doctor().into_iter().find(|check| check["check"] == "policy").unwrap();
+    for part in ["allow every site", "deny 2 sites", "user_tabs allow"] {
+        assert!(policy["about"].as_str().unwrap().contains(part), "{policy}");
+    }
+    assert_eq!(unaware(), None);
+    let (proven, _) = prove(daemon.port, &install(&home, &daemon)).unwrap();
+    assert_eq!(unaware(), None);
+    drop(proven);
+    let _old = Recorder::new(&daemon, |_| done(json!({})));
+    let found = unaware().unwrap();
+    assert_eq!(found["status"], "warn");
+    assert!(found["todo"].as_str().unwrap().contains("bridged extension install"), "{found}");
+    set(&home, ["deny", "none"]).ok();
+    assert_eq!(unaware(), None);
+    set(&home, ["user-tabs", "ask"]).ok();
+    assert!(unaware().is_some());
+}
+
+#[test]
+fn shells_complete_what_there_is_to_set() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = home.bridged(["completions", shell]).ok();
+        assert!(script.contains("user-tabs") && script.contains("read-only"), "{shell}: {script}");
+    }
+    let help = home.bridged(["policy", "set", "--help"]).ok();
+    for part in ["user-tabs allow|ask|deny", "allow SITES|none", "deny SITES|none", "*.mail.example"] {
+        assert!(help.contains(part), "{help}");
+    }
 }
