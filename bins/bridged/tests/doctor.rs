@@ -240,3 +240,20 @@ fn security_shows_who_may_come_in_and_what_guards_that() {
     assert!(wrong.iter().any(|check| check["todo"].as_str().unwrap().starts_with("chmod 600")), "{wrong:#?}");
     assert_eq!(daemon.client().call("ping", json!({}))["result"]["pong"], true);
 }
+
+/// A daemon that was stopped is told as such, at once: whoever waits for it waits in vain.
+#[test]
+fn a_daemon_that_was_stopped_is_told_with_what_continues_it() {
+    let home = Home::new();
+    dist(&home);
+    let daemon = home.serve();
+    daemon.signal(rustix::process::Signal::STOP);
+    support::within("it stands still", || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", daemon.child.id())).unwrap();
+        stat.rsplit_once(") ").unwrap().1.starts_with('T')
+    });
+    let (code, report) = doctor(&home, None, false);
+    assert_eq!(code, 1);
+    check(&report, "daemon", "fail", &["stopped", &format!("kill -CONT {}", daemon.child.id())]);
+    daemon.signal(rustix::process::Signal::CONT);
+}

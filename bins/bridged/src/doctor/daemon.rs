@@ -1,7 +1,7 @@
 //! The program itself, its folder, and the daemon with its doors.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -133,6 +133,17 @@ pub(super) fn running(patient: &mut Patient) -> Vec<Finding> {
     } else {
         Finding::ok("daemon", about)
     }];
+    if is_stopped(record.pid) {
+        // Whatever else is asked of it waits until it goes on.
+        let todo = format!("`kill -CONT {}`, or `fg` in its terminal", record.pid);
+        findings.push(Finding::fail(
+            "daemon",
+            "somebody has stopped it (Ctrl-Z, SIGSTOP): it answers nobody",
+            todo,
+        ));
+        patient.record = Some(record);
+        return findings;
+    }
     let about = record.socket.display().to_string();
     let asked = Client::connect(&record.socket, Role::Person)
         .and_then(|mut client| client.call("status", &json!({}), Some(PATIENCE)));
@@ -162,6 +173,9 @@ pub(super) fn running(patient: &mut Patient) -> Vec<Finding> {
 
 pub(super) fn port(patient: &Patient) -> Finding {
     if let Some(record) = &patient.record {
+        if is_stopped(record.pid) {
+            return Finding::warn("port", format!("ws://{} waits for it too", record.address), "as above");
+        }
         return match get(&record.address, "/") {
             Ok(answer) if answer.starts_with("HTTP/1.1 426") => {
                 Finding::ok("port", format!("ws://{} is ours", record.address))
@@ -242,6 +256,12 @@ pub(super) fn audit(patient: &Patient) -> Option<Finding> {
     Some(Finding::warn("audit", format!("lines are missing: {why}"), todo))
 }
 
+/// Whether a process was stopped and not continued, where /proc tells.
+fn is_stopped(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
 /// The answer's first few hundred bytes.
 fn get(address: &str, path: &str) -> Outcome<String> {
     let to: SocketAddr = address.parse().doing(format_args!("read the address {address}"))?;
@@ -253,6 +273,13 @@ fn get(address: &str, path: &str) -> Outcome<String> {
     // The kernel's word on an answer that came and a connection that was reset behind it varies: what came counts.
     let read = stream.take(4096).read_to_end(&mut answer);
     if answer.is_empty() {
+        // The kernel's own words for an answer that does not come help nobody.
+        let read = read.map_err(|e| match e.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                std::io::Error::other(format!("nothing came in {} s", PATIENCE.as_secs()))
+            }
+            _ => e,
+        });
         read.doing("read its answer")?;
     }
     Ok(String::from_utf8_lossy(&answer).into_owned())
