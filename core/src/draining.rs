@@ -185,6 +185,7 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
                 uptime_ms: self.latest.saturating_since(self.started.unwrap_or_default()),
                 connections: self.joined,
                 in_flight: self.calls.used(),
+                more: self.keyring.more_status(),
             })),
         };
         Message { before, middle, after, call: letter.call }

@@ -21,6 +21,8 @@ pub(crate) struct Status<'h> {
     pub(crate) uptime_ms: u64,
     pub(crate) connections: usize,
     pub(crate) in_flight: usize,
+    /// The host's own members, each with a comma before it.
+    pub(crate) more: &'h str,
 }
 
 /// Room for one piece: a browser, or the numbers.
@@ -38,6 +40,8 @@ impl Listing<'_> {
                 piece(write, |w| status.head(w));
                 list(status.browsers, write);
                 piece(write, |w| status.numbers(w));
+                write(status.more.as_bytes());
+                write(b"}");
             }
         }
     }
@@ -103,7 +107,7 @@ impl Status<'_> {
         number(w, b",\"auth_failed\":", counters.auth_failed);
         number(w, b",\"protocol_errors\":", counters.protocol_errors);
         number(w, b",\"legacy\":", counters.legacy);
-        w.put(b"}}");
+        w.put(b"}");
     }
 }
 

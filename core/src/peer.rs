@@ -125,6 +125,11 @@ pub trait Keyring {
     fn policy_for_browsers(&self) -> &str {
         self.policy()
     }
+
+    /// What the host adds to `status`: members of its object, each with a comma before it. Every client may ask.
+    fn more_status(&self) -> &str {
+        ""
+    }
 }
 
 /// One connection, as the getters show it.

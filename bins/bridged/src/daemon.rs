@@ -14,7 +14,7 @@ use smol::LocalExecutor;
 use smol::channel::Sender;
 use smol::lock::Semaphore;
 
-use crate::audit::Audit;
+use crate::audit::{Audit, Gaps};
 use crate::control::{self, Ends};
 use crate::keys::Keys;
 use crate::policy::{self, Change, Policy};
@@ -32,6 +32,7 @@ pub(crate) struct Ring {
     policy: String,
     /// The policy for browsers: all of it, with the names of clients that one of them asked for.
     told: String,
+    gaps: Gaps,
 }
 
 impl Keyring for Ring {
@@ -58,6 +59,13 @@ impl Keyring for Ring {
 
     fn policy_for_browsers(&self) -> &str {
         &self.told
+    }
+
+    fn more_status(&self) -> &str {
+        match self.gaps.there_are() {
+            true => r#","audit_degraded":true"#,
+            false => r#","audit_degraded":false"#,
+        }
     }
 }
 
@@ -136,6 +144,7 @@ impl Daemon {
             taken: self.taken.clone(),
             policy: self.policy.borrow().text_for_clients(),
             told: self.policy.borrow().text(),
+            gaps: self.audit.gaps(),
         }
     }
 

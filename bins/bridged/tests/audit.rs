@@ -257,8 +257,11 @@ fn a_disk_that_is_full_stops_nothing_unless_the_user_wants_it_to() {
     let click = json!({"target": {"value": "#go"}});
     let status = || serde_json::from_str::<Value>(&home.bridged(["status", "--json"]).ok()).unwrap();
     assert_eq!(status()["audit_degraded"], false);
+    let on_the_wire = || daemon.client().call("status", json!({}))["result"]["audit_degraded"].clone();
+    assert_eq!(on_the_wire(), false);
     assert_eq!(daemon.client().call("click", click.clone())["success"], true);
     within("it to be noticed", || status()["audit_degraded"] == true);
+    assert_eq!(on_the_wire(), true);
     assert!(home.bridged(["status"]).ok().contains("the audit has gaps"));
     let doctor = home.bridged(["doctor"]).out;
     assert!(doctor.contains("audit") && doctor.contains("lines are missing"), "{doctor}");

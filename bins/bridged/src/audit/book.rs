@@ -97,6 +97,11 @@ impl Book {
         self.shared.queue().degraded.clone()
     }
 
+    /// For whoever only wants to know whether lines are missing.
+    pub(crate) fn gaps(&self) -> Gaps {
+        Gaps(self.shared.clone())
+    }
+
     /// Has what waits written at once; says whether anything does.
     pub(crate) fn hurry(&self) -> bool {
         let waits = {
@@ -115,6 +120,16 @@ impl Book {
         if let Some(writer) = self.writer.borrow_mut().take() {
             let _ = writer.join();
         }
+    }
+}
+
+/// Whether lines are missing.
+pub(crate) struct Gaps(Arc<Shared>);
+
+impl Gaps {
+    /// There are some.
+    pub(crate) fn there_are(&self) -> bool {
+        self.0.queue().degraded.is_some()
     }
 }
 

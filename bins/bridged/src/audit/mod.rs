@@ -18,7 +18,7 @@ use std::time::{Instant, SystemTime};
 
 use bridge_core::{CallId, Code, ConnId, Fault};
 
-pub(crate) use book::NAME;
+pub(crate) use book::{Gaps, NAME};
 pub(crate) use entry::Entry;
 pub(crate) use print::run as print;
 pub(crate) use watch::Watchers;
@@ -72,6 +72,11 @@ impl Audit {
     /// Why lines are missing, if they are.
     pub(crate) fn degraded(&self) -> Option<String> {
         self.book.degraded()
+    }
+
+    /// The same for `status`.
+    pub(crate) fn gaps(&self) -> Gaps {
+        self.book.gaps()
     }
 
     /// For `bridged audit`: whether lines wait to be written, and are written soon.
