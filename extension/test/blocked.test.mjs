@@ -34,15 +34,32 @@ test('an endless script is answered, other tabs go on, the stuck one can be clos
   other.close();
 });
 
-for (const [timeout_ms, code] of [[200, 'for (;;);'], [500, 'for (;;);'], [800, 'await 1; for (;;);'], [2500, 'await new Promise((r) => setTimeout(r, 1400)); for (;;);']]) {
+for (const [timeout_ms, code] of [[200, 'for (;;);'], [500, 'for (;;);'], [800, 'await 1; for (;;);'], [2500, 'await new Promise((r) => setTimeout(r, 1400)); for (;;);'],
+  // The last part of a call: a page that has reacted until then.
+  [1000, 'await new Promise((r) => setTimeout(r, 650)); for (;;);'], [2500, 'await new Promise((r) => setTimeout(r, 1950)); for (;;);']]) {
   test(`an endless script with a deadline of ${timeout_ms} ms is answered by then: ${code}`, async () => {
-    const stuck = await b.ok('new_tab', { url: `${b.cross}/spin?${timeout_ms}` });
+    const stuck = await b.ok('new_tab', { url: `${b.cross}/spin?${timeout_ms}-${code.length}` });
     const answer = await b.fails('run_script', { tab_id: stuck.tab_id, code }, { timeout_ms });
     assert.deepEqual([answer.code, answer.maybe_executed], ['PAGE_BLOCKED', true], answer.error);
     assert.equal(await b.page(free, '6 * 7'), 42);
     assert.equal((await b.ok('close_tab', { tab_id: stuck.tab_id })).closed, true);
   });
 }
+
+for (const [method, params, frame] of [['wait_for', { target: { value: '#never' } }, { timeout_ms: 1200 }], ['wait_for', { text: 'never', timeout: 900 }, {}], ['click', { target: { value: '#never' } }, { timeout_ms: 1200 }]]) {
+  test(`a page that stops reacting while ${method} waits in it is said to be blocked: ${JSON.stringify({ ...params, ...frame })}`, async () => {
+    const { tab_id: tab } = await b.ok('new_tab', { url: `${b.cross}/spin?${method}` });
+    await b.ok('run_script', { tab_id: tab, code: 'setTimeout(() => { for (;;); }, 450), 1' });
+    const answer = await b.fails(method, { tab_id: tab, ...params }, frame);
+    assert.equal(answer.code, 'PAGE_BLOCKED', answer.error);
+    assert.equal(await b.page(free, '6 * 7'), 42);
+    assert.equal((await b.ok('close_tab', { tab_id: tab })).closed, true);
+  });
+}
+
+test('a wait in a page that reacts ends as one', async () => {
+  assert.equal((await b.fails('wait_for', { tab_id: free, target: { value: '#never' }, timeout: 400 })).code, 'TIMEOUT');
+});
 
 test('a page that reacts while its script takes too long is not called blocked', async () => {
   for (const timeout_ms of [200, 600, 1200]) {

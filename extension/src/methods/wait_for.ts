@@ -8,6 +8,7 @@ import type { ElementState, Standing } from '../page/wait-for';
 import { judge, sites } from '../policy/policy';
 import { findDocument, type Doc } from '../tabs/document';
 import { ticking } from '../tabs/element';
+import { ended } from '../tabs/guard';
 import { callPage } from '../tabs/page';
 import { documentOf, staleRef } from '../tabs/refs';
 import { resolveTab } from '../tabs/resolve';
@@ -24,6 +25,16 @@ export const handler: Handler<WaitForParams, WaitForResult> = async (params, cal
   if (params.state !== undefined && !params.target) throw new BridgeError('INVALID_PARAMS', 'invalid params: state goes with target');
   const { id } = await resolveTab(params, call);
   const time = period(call, params.timeout ?? 10_000);
+  try {
+    await wait(params, call, id, time);
+  } catch (e) {
+    throw params.url === undefined ? await ended(call, id, e) : e;
+  }
+  const tab = await chrome.tabs.get(id).catch(() => undefined);
+  return { waited_ms: Date.now() - time.from, tab_id: id, url: tab?.url ?? '' };
+};
+
+async function wait(params: WaitForParams, call: Call, id: number, time: Period): Promise<void> {
   if (params.target) {
     const { state = 'visible' } = params;
     const target = pageTarget(params.target);
@@ -33,9 +44,7 @@ export const handler: Handler<WaitForParams, WaitForResult> = async (params, cal
   else if (params.url !== undefined) await waitForAddress(call, id, params.url, time);
   else if (params.script !== undefined) await waitForScript(call, id, params.script, time);
   else if (params.load !== false) await waitForLoad(call, id, params.load === true || params.load === undefined ? 'load' : params.load, time);
-  const tab = await chrome.tabs.get(id).catch(() => undefined);
-  return { waited_ms: Date.now() - time.from, tab_id: id, url: tab?.url ?? '' };
-};
+}
 
 function pageTarget({ by = 'css', value = '', index = 0, name }: NonNullable<WaitForParams['target']>): Target {
   if (!value) throw new BridgeError('INVALID_PARAMS', 'invalid params: target.value is missing');

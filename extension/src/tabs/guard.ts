@@ -4,7 +4,7 @@ import { remaining, type Call } from '../call';
 import { dialogOf, dialogOpen, onDialog } from '../debugger/dialogs';
 import { watchForDialogs } from '../debugger/watchful';
 import { BridgeError, PageLeft } from '../errors';
-import type { Doc } from './document';
+import { findDocument, type Doc } from './document';
 
 /** How long a page may show no sign of life before a call on it is answered with PAGE_BLOCKED. */
 export const BLOCKED_MS = 5000;
@@ -12,11 +12,22 @@ const FIRST_BEAT_MS = 250;
 const BEAT_MS = 1000;
 /** A page that was blocked may have come back to life a moment ago; its answer to the old question is then on its way. */
 const RECOVERY_MS = 300;
-/** A page that has owed a sign of life for so long when a call's time is up is why there is no answer; half the time of a shorter call. */
-const SILENT_MS = 500;
-/** The answer to a sign of life may be on its way when the time is up; this part of the call's time, at most so long, it may still take. */
-const LAST_PART = 1 / 12;
-const LAST_MS = 100;
+/** A page that owes a sign of life for so long when a call's time is up is why there is no answer; a part of the time of a shorter call. */
+const SILENT_MS = 150;
+const SILENT_PART = 1 / 8;
+const SILENT_LEAST_MS = 50;
+/** The last part of a call, in which a page is asked again as soon as it has answered. */
+const CLOSE_MS = 500;
+const CLOSE_PART = 1 / 2;
+const CLOSE_BEAT_MS = 15;
+/** When the time is up the answer may be on its way; so long it may still take. The hub waits a little longer than the call (router.ts). */
+const LAST_MS = 80;
+const LAST_LEAST_MS = 40;
+/** How long a page in which something did not come is asked whether it reacts. */
+const ASKED_MS = 250;
+/** What is left of a call's time for an answer that is known. */
+const ANSWER_MS = 50;
+const lastMs = (time: number) => Math.min(LAST_MS, Math.max(time / 8, Math.min(LAST_LEAST_MS, time / 2)));
 const pause = (ms: number) => new Promise<undefined>((r) => setTimeout(r, ms));
 /** An `acted` report and the news that the page is gone travel on different roads; the report gets this long to arrive. */
 const REPORT_GRACE_MS = 80;
@@ -48,14 +59,15 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
   failed.catch(() => {});
   const run: Run = { id, call, doc, fail };
   const time = remaining(call);
-  const silent = Math.min(SILENT_MS, time / 2);
   const onAbort = () => {
     cancelInPage(run);
     const probe = unanswered.get(doc.documentId);
     const error = overdue(call);
+    const last = lastMs(time);
+    const silent = Math.max(SILENT_LEAST_MS, Math.min(SILENT_MS, time * SILENT_PART));
     // Timers may fire a little early, or late.
-    if (error.code !== 'TIMEOUT' || !probe || Date.now() - probe.sentAt < silent * 0.8) return fail(error);
-    void Promise.race([probe.answered, pause(Math.min(LAST_MS, time * LAST_PART))]).then((alive) => fail(alive ? error : blocked(run)));
+    if (error.code !== 'TIMEOUT' || !probe || Date.now() + last - probe.sentAt < silent * 0.9) return fail(error);
+    void Promise.race([probe.answered, pause(last)]).then((alive) => fail(alive ? error : blocked(run)));
   };
   call.signal.addEventListener('abort', onAbort, { once: true });
   runs.set(id, run);
@@ -65,7 +77,7 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
     const probe = unanswered.get(doc.documentId);
     const stuck = probe && Date.now() - probe.sentAt >= BLOCKED_MS;
     if (stuck && !(await Promise.race([probe.answered, failed, pause(RECOVERY_MS)]))) throw blocked(run);
-    stopBeating = beat(run, time, silent);
+    stopBeating = beat(run, time);
     return await Promise.race([start(id), failed]);
   } catch (e) {
     const error = e instanceof BridgeError ? e : fromChrome(e, run);
@@ -94,8 +106,10 @@ function blocked(run: Run): BridgeError {
   // An act that the page never came back from has most likely opened a dialog: the next one on this tab is to be seen.
   if (run.report) watchForDialogs(run.doc.tabId);
   const after = run.report ? 'The act was done, then the page stopped reacting' : 'The page does not react';
-  return new BridgeError('PAGE_BLOCKED', `${after} (tab ${run.doc.tabId}): it shows a dialog, or a script in it runs on; other tabs go on, and close_tab closes this one`);
+  return new BridgeError('PAGE_BLOCKED', notReacting(after, run.doc.tabId));
 }
+
+const notReacting = (what: string, tabId: number) => `${what} (tab ${tabId}): it shows a dialog, or a script in it runs on; other tabs go on, and close_tab closes this one`;
 
 /** Chrome's own rejections, told apart by their texts; there are no codes. */
 function fromChrome(thrown: unknown, { doc }: Run): BridgeError {
@@ -125,9 +139,9 @@ const unanswered = new Map<string, Probe>();
 
 /**
  * Asks the page for signs of life until stopped, and fails the run when they stay out. The first question comes early in a short call,
- * and one is open when its last part begins: whether the page or what it waits for is late is to be known when the time is up.
+ * and in its last part one follows the other: whether the page or what it waits for is late is to be known when the time is up.
  */
-function beat(run: Run, time: number, silent: number): () => void {
+function beat(run: Run, time: number): () => void {
   const { doc } = run;
   let stopped = false;
   let timer: ReturnType<typeof setTimeout>;
@@ -143,7 +157,12 @@ function beat(run: Run, time: number, silent: number): () => void {
     timer = setTimeout(tick, Math.min(BEAT_MS, BLOCKED_MS - age));
   };
   timer = setTimeout(tick, unanswered.has(doc.documentId) ? 0 : Math.min(FIRST_BEAT_MS, time / 8));
-  const last = setTimeout(() => { if (!unanswered.has(doc.documentId)) sendProbe(doc); }, Math.max(0, remaining(run.call) - silent));
+  const closely = () => {
+    if (stopped) return;
+    const { answered } = unanswered.get(doc.documentId) ?? sendProbe(doc);
+    void answered.then(() => { if (!stopped) last = setTimeout(closely, CLOSE_BEAT_MS); });
+  };
+  let last = setTimeout(closely, Math.max(0, remaining(run.call) - Math.min(CLOSE_MS, time * CLOSE_PART)));
   return () => {
     stopped = true;
     clearTimeout(timer);
@@ -151,7 +170,7 @@ function beat(run: Run, time: number, silent: number): () => void {
   };
 }
 
-function sendProbe(doc: Doc): void {
+function sendProbe(doc: Doc): Probe {
   const sentAt = Date.now();
   const sent = chrome.scripting.executeScript({
     target: { tabId: doc.tabId, documentIds: [doc.documentId] },
@@ -166,6 +185,17 @@ function sendProbe(doc: Doc): void {
   });
   const probe: Probe = { sentAt, answered };
   unanswered.set(doc.documentId, probe);
+  return probe;
+}
+
+/** The error of a wait in a page whose time is over; that the page does not react, if that is why. */
+export async function ended(call: Call, tabId: number, thrown: unknown): Promise<unknown> {
+  const ms = Math.min(ASKED_MS, remaining(call) - ANSWER_MS);
+  if (!(thrown instanceof BridgeError) || thrown.code !== 'TIMEOUT' || call.signal.aborted || ms < SILENT_LEAST_MS) return thrown;
+  const doc = await findDocument(call, tabId).catch(() => undefined);
+  if (!doc || dialogOf(tabId)) return thrown;
+  const { answered } = unanswered.get(doc.documentId) ?? sendProbe(doc);
+  return (await Promise.race([answered, pause(ms)])) ? thrown : new BridgeError('PAGE_BLOCKED', `${thrown.message}; ${notReacting('the page does not react', tabId)}`);
 }
 
 function cancelInPage({ id, doc }: Run): void {
