@@ -27,6 +27,7 @@ const pages = {
   '/hidden': page('<button>Seen</button><button hidden>H1</button><div style="display:none"><button>H2</button></div><button style="visibility:hidden">H3</button><div aria-hidden="true"><button>H4</button></div><div inert><button>H5</button></div><details><summary>S</summary><button>H6</button></details><div style="visibility:hidden"><button style="visibility:visible">Seen too</button></div>'),
   '/modal': page('<main><button>Behind</button></main><dialog id="d"><h2>Ask</h2><button>OK</button></dialog><script>d.showModal()</script>'),
   '/many': page(Array.from({ length: 700 }, (_, i) => `<p><button>B${i}</button></p>`).join('')),
+  '/deep': page('<script>let p = document.body; for (let i = 0; i < 2010; i++) { const d = document.createElement("div"); p.append(d); p = d } p.innerHTML = "<button>Deep</button>"</script>'),
   '/nodes': page(Array.from({ length: 9000 }, (_, i) => `<div><p>text <b>${i}</b></p><a href="/${i}">L${i}</a><input aria-label="I${i}"></div>`).join('')),
   '/pierce': page(`<button>Light</button><my-row></my-row><my-row></my-row><my-form></my-form><script>
     const define = (name, html) => customElements.define(name, class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: name === 'my-form' ? 'closed' : 'open' }).innerHTML = html(); } });
@@ -141,6 +142,13 @@ test('at most max_nodes, and the answer says when there are more', async () => {
 test('a page of fifty thousand elements gives its first nodes', async () => {
   const { count, truncated } = await tree('/nodes', { max_nodes: 5000 });
   assert.deepEqual([count, truncated], [5000, true]);
+});
+
+test('what lies deeper than is looked at is said to be left out', async () => {
+  const { count, truncated, tab } = await tree('/deep');
+  assert.deepEqual([count, truncated], [0, true]);
+  const { nodes, truncated: cut } = await b.ok('snapshot', { tab_id: tab });
+  assert.deepEqual([nodes.length, cut], [0, true]);
 });
 
 test('light DOM only: a shadow tree is passed over, what is slotted is not', async () => {

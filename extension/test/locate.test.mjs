@@ -18,6 +18,7 @@ const pages = {
   '/label': `<label for="s">Street</label><input id="s"><label>First name <input id="fn"></label><label>Name <input id="n"></label><input id="c" aria-label="City"><span id="zl">ZIP code:</span><input id="z" aria-labelledby="zl">
     <input id="ph" placeholder="Search the docs"><label><input type="checkbox" id="g" style="display:none"> Gift wrap</label><label>Country * <select id="co"><option>Oslo</option></select></label><label>Notes<textarea id="no">x</textarea></label>
     <div id="ce" contenteditable aria-label="Message"></div><label style="display:none">Street <input id="hidden-street"></label>`,
+  '/nest': '<body><script>let p = document.body; for (let i = 0; i < 1900; i++) { const d = document.createElement("div"); p.append(d); p = d } p.innerHTML = "<button id=deep>Deep end</button>"</script>',
   '/twins': '<nav hidden><a href="#" class="in">Sign in</a></nav><a href="#" class="in">Sign in</a>',
   '/xpath': '<ul><li>a</li><li class="x">b</li></ul><svg><rect/></svg>',
 };
@@ -46,6 +47,11 @@ test('text: exact before containing, seen before hidden, the innermost of severa
   assert.match(await found('text', 'const save'), /not found/);
   assert.match(await found('text', 'Typed text'), /not found/);
   assert.match(await found('text', 'Remove', { index: 2 }), /there are 2 matches, their indexes are 0 to 1/);
+});
+
+test('text at the bottom of a nest as deep as a browser can lay out', async () => {
+  tab = await b.open('/nest');
+  assert.equal(await found('text', 'Deep end'), 'deep');
 });
 
 test('role, with and without a name; what is hidden from assistive technology is not found', async () => {

@@ -158,6 +158,10 @@ test('tables: spans are spread so that every row is as wide as the others', () =
   assert.deepEqual(rows(markdown), [['Name', 'Size min', 'Size max'], ['---', '---', '---:'], ['x', '1', '2'], ['x', '3', '4'], ['all of them', '', ''], ['only one', '', '']]);
 });
 
+test('tables: a cell that says it is as wide as any table takes no place from the next', () => {
+  assert.deepEqual(rows(write([table(row({ ...cell('all'), colspan: 1000 }, 'beside'), row('1', '2'))])).flat().filter((text) => /\w/.test(text)), ['all', 'beside', '1', '2']);
+});
+
 test('tables: no header row, or one that is only bold', () => {
   assert.deepEqual(rows(write([table(row('a', 'b'), row('c', 'd'))])), [['', ''], ['---', '---'], ['a', 'b'], ['c', 'd']]);
   assert.deepEqual(rows(write([table(row(cell(p(mark('strong', 'A'))), cell(p(mark('strong', 'B')))), row('c', 'd'))])), [['A', 'B'], ['---', '---'], ['c', 'd']]);

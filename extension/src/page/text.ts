@@ -20,35 +20,41 @@ const INVISIBLE = /[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]|[\
 const SILENT = new Set(['script', 'style', 'noscript', 'template', 'head', 'title', 'desc', 'metadata', 'datalist', 'option', 'optgroup', 'textarea', 'select']);
 const LONGEST = 20_000;
 
-/** The text that is rendered inside an element, blocks apart by spaces, normalised and bounded. */
-export function visibleText(el: Element): string {
-  const parts: string[] = [];
-  collect(el, parts, { left: LONGEST });
-  return normalise(parts.join(''));
+/**
+ * The text that is rendered inside an element, blocks apart by spaces, normalised and bounded. Who asks for elements inside each other hands
+ * on what is `known`: in a deep nest each level would cost as much as all below it.
+ */
+export function visibleText(el: Element, known?: Map<Element, string>): string {
+  return normalise(said(el, { left: LONGEST }, known));
 }
 
-function collect(el: Element, parts: string[], budget: { left: number }): void {
-  if (SILENT.has(native(el).localName)) return;
+function said(el: Element, budget: { left: number }, known?: Map<Element, string>): string {
+  if (SILENT.has(native(el).localName)) return '';
+  const before = known?.get(el);
+  if (before !== undefined) return before;
+  let text = '';
   for (const child of contentOf(el)) {
-    if (budget.left <= 0) return;
+    if (budget.left <= 0) break;
     if (native(child).nodeType === Node.TEXT_NODE) {
       const { data } = child as Text;
-      if (!/\S/.test(data)) { parts.push(' '); continue; }
+      if (!/\S/.test(data)) { text += ' '; continue; }
       if (!drawsText(el)) continue;
-      const said = transformed(data, el);
-      budget.left -= said.length;
-      parts.push(said);
+      const shown = transformed(data, el);
+      budget.left -= shown.length;
+      text += shown;
     } else if (native(child).nodeType === Node.ELEMENT_NODE) {
       const inner = child as Element;
-      if (native(inner).localName === 'br') { parts.push(' '); continue; }
+      if (native(inner).localName === 'br') { text += ' '; continue; }
       const display = getComputedStyle(inner).display;
       if (display === 'none') continue;
       const apart = !/^(?:inline|contents|ruby)/.test(display) || display === 'inline-block';
-      if (apart) parts.push(' ');
-      collect(inner, parts, budget);
-      if (apart) parts.push(' ');
+      // Spaces do not add up: in a deep nest they would outgrow the text.
+      const part = said(inner, budget, known);
+      text += apart ? ` ${part.trim()} ` : part;
     }
   }
+  known?.set(el, text);
+  return text;
 }
 
 /** What has no box of its own (display: contents, as every slot) draws its text in that of the element around it. */

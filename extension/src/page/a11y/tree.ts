@@ -60,6 +60,8 @@ export function a11yTree({ include_hidden = false, max_nodes = 500, pierce = fal
   const targets = pierce ? new PiercingTargets() : new Targets(document);
   const most = Math.min(5000, Math.max(1, max_nodes));
   let truncated = false;
+  /** Something lies below the deepest level that is looked at. */
+  let deeper = false;
 
   const until = performance.now() + LONGEST_MS;
   let steps = 0;
@@ -80,7 +82,11 @@ export function a11yTree({ include_hidden = false, max_nodes = 500, pierce = fal
         if (INTERACTIVE.has(node.role)) covered = node.name;
       }
     }
-    if (native(el).localName === 'select' || place.depth >= DEEPEST) return;
+    if (native(el).localName === 'select') return;
+    if (place.depth >= DEEPEST) {
+      deeper ||= native(el).childElementCount > 0;
+      return;
+    }
     const inside: Place = { depth: place.depth + 1, hidden: hidden || skipsContent(style), covered };
     const children = pierce ? Array.from(renderedChildren(el)).filter((node) => node instanceof Element) : native(el).children;
     for (const child of children) visit(child, inside);
@@ -89,7 +95,7 @@ export function a11yTree({ include_hidden = false, max_nodes = 500, pierce = fal
   const top = document.body ?? document.documentElement;
   const modal = include_hidden ? null : openModal();
   visit(modal ?? top, { depth: modal ? depthOf(modal, top) : 0, hidden: false, covered: '' });
-  return { title: document.title, url: location.href, count: nodes.length, nodes, ...(truncated ? { truncated: true as const } : {}) };
+  return { title: document.title, url: location.href, count: nodes.length, nodes, ...(truncated || deeper ? { truncated: true as const } : {}) };
 }
 
 /** A modal dialog makes everything else inert; the last one opened lies on top, as a rule also in the document. */

@@ -63,6 +63,7 @@ export function hiddenByText(root: Root, value: string): number {
 function candidates(root: Root, wanted: string): Said[] {
   const words = wanted.split(' ').map(squeeze).filter(Boolean);
   const found: Said[] = [];
+  const known = new Map<Element, string>();
   const mayHold = (el: Element) => {
     const text = native(el).textContent ?? '';
     const low = text.toLocaleLowerCase();
@@ -82,7 +83,7 @@ function candidates(root: Root, wanted: string): Said[] {
       if (own.includes(wanted)) found.push({ el, text: own, own });
       return;
     }
-    const text = el instanceof HTMLOptionElement ? fold(el.text) : fold(visibleText(el));
+    const text = el instanceof HTMLOptionElement ? fold(el.text) : fold(visibleText(el, known));
     const own = fold(ownText(el));
     // Written "Save" and shown as "SAVE": either way of asking for it is right.
     const plain = text !== wanted && text.toLocaleLowerCase() === wanted.toLocaleLowerCase() && fold(native(el).textContent ?? '') === wanted;

@@ -28,9 +28,10 @@ export function grid(rows: Row[]): (Spot | undefined)[][] {
         column++;
       }
     };
-    for (const cell of row.cells) {
+    for (const cell of row.cells.slice(0, MOST_COLUMNS)) {
       hang();
-      for (let i = 0; i < cell.colspan && column < MOST_COLUMNS; i++, column++) {
+      // Every cell has a place of its own, however wide the ones before it say they are.
+      for (let i = 0; i < cell.colspan && (i === 0 || column < MOST_COLUMNS); i++, column++) {
         const over = hanging[column];
         if (i > 0 && over && over.left > 0 && over.section === row.section) break;
         line[column] = { cell, start: i === 0, below: false };

@@ -109,7 +109,11 @@ export function snapshotOp({ mode, max_nodes, include_hidden, next }: SnapshotAr
         ends = entries.begin(el, role);
       }
     }
-    if (native(el).localName === 'select' || around.depth >= DEEPEST || isFrame(el)) return;
+    if (native(el).localName === 'select' || isFrame(el)) return;
+    if (around.depth >= DEEPEST) {
+      if (native(el).childElementCount) more++;
+      return;
+    }
     const inside: Around = { hidden: hidden || skipsContent(style), depth: around.depth + 1, pointer: points, covered };
     for (const child of childrenOf(el)) visit(child, inside);
     ends();
