@@ -108,12 +108,13 @@ impl Host {
             // It is the same computer.
             return Some(v6.to_ipv4_mapped().map_or(Host::V6(v6), Host::V4));
         }
+        let number = v4(host.strip_suffix('.').unwrap_or(&host));
         let host = host.trim_end_matches('.');
         let told = |b: u8| b.is_ascii_graphic() && !b"#/:<>?@[\\]^|%".contains(&b);
         if host.is_empty() || !host.bytes().all(told) {
             return None;
         }
-        Some(v4(host).map_or_else(|| Host::Name(host.to_owned()), Host::V4))
+        Some(number.map_or_else(|| Host::Name(host.to_owned()), Host::V4))
     }
 }
 
@@ -227,7 +228,12 @@ mod tests {
         assert_eq!(web("evil.example:8080/x"), (None, "evil.example".to_owned(), Some(8080)));
         assert_eq!(web("//evil.example"), (None, "evil.example".to_owned(), None));
         assert_eq!(web("http://[::FFFF:10.0.0.5]/"), (Some(false), "10.0.0.5".to_owned(), None));
-        assert_eq!(web("http://0x0a.5/"), (Some(false), "10.0.0.5".to_owned(), None));
+        assert_eq!(web("http://0x0a.5./"), (Some(false), "10.0.0.5".to_owned(), None));
+        assert_eq!(
+            web("http://0x0a.5../"),
+            (Some(false), "0x0a.5".to_owned(), None),
+            "a name, if a strange one"
+        );
         assert_eq!(web("http://[2001:DB8::1]:81/"), (Some(false), "[2001:db8::1]".to_owned(), Some(81)));
     }
 

@@ -43,9 +43,11 @@ impl Pattern {
             return Err(wrong(&format!("the lists are of whole sites, without a path: `{then}`")));
         }
         let (beneath, rest) = rest.strip_prefix("*.").map_or((false, rest), |rest| (true, rest));
-        let bare: Option<Ipv6Addr> = rest.parse().ok();
+        if rest.parse::<Ipv6Addr>().is_ok() {
+            // Without them its end could be a port.
+            return Err(wrong("an IPv6 address stands in brackets, as `[::1]`"));
+        }
         let (host, port) = match rest.rsplit_once(':') {
-            _ if bare.is_some() => (rest, None),
             Some((host, port)) if !port.contains(']') => {
                 let number =
                     port.parse::<u16>().ok().filter(|n| *n > 0 && port.bytes().all(|b| b.is_ascii_digit()));
@@ -53,20 +55,13 @@ impl Pattern {
             }
             _ => (rest, None),
         };
-        let (host, spelled) = match bare {
-            Some(v6) => (Some(Host::V6(v6)), format!("[{v6}]")),
-            None => read_host(host).map_err(wrong)?,
-        };
+        let (host, spelled) = read_host(host).map_err(wrong)?;
         if beneath && !matches!(host, None | Some(Host::Name(_))) {
             return Err(wrong("`*.` stands before names only"));
         }
         let scheme = secure.map_or("", |secure| if secure { "https://" } else { "http://" });
         let star = if beneath { "*." } else { "" };
         let at = port.map_or_else(String::new, |port| format!(":{port}"));
-        let host = host.map(|host| match host {
-            Host::V6(v6) => v6.to_ipv4_mapped().map_or(Host::V6(v6), Host::V4),
-            other => other,
-        });
         Ok(Pattern { text: format!("{scheme}{star}{spelled}{at}"), secure, beneath, host, port })
     }
 
@@ -154,7 +149,7 @@ mod tests {
             ("127.1", "127.0.0.1"),
             ("0x7f.0.0.1:3000", "127.0.0.1:3000"),
             ("[2001:DB8:0:0::1]:81", "[2001:db8::1]:81"),
-            ("::1", "[::1]"),
+            ("[::FFFF:A00:5]", "[::ffff:10.0.0.5]"),
             ("localhost", "localhost"),
             ("XN--bcher-KVA.example", "xn--bcher-kva.example"),
             ("*.BÜCHER.example", "*.bücher.example"),
@@ -188,6 +183,8 @@ mod tests {
             ("*.10.0.0.1", "names only"),
             ("*.[::1]", "names only"),
             ("[::1", "expected a host"),
+            ("::1", "in brackets"),
+            ("::1:8080", "in brackets"),
             ("1.2.3.4.5", "expected a host"),
             ("a..example", "expected a host"),
             ("exa mple.com", "expected a host"),
@@ -243,7 +240,7 @@ mod tests {
             covers("10.0.0.5", "http://[::ffff:10.0.0.5]/") && covers("[::ffff:a00:5]", "http://10.0.0.5")
         );
         assert!(covers("127.0.0.1", "http://2130706433/") && !covers("127.0.0.1", "http://127.0.0.2/"));
-        assert!(covers("::1", "http://[0:0:0:0:0:0:0:1]:81/"));
+        assert!(covers("[::1]", "http://[0:0:0:0:0:0:0:1]:81/"));
         assert!(!covers("bücher.example", "https://xn--bcher-kva.example"), "that is for the browser to say");
     }
 }
