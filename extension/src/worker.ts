@@ -17,6 +17,7 @@ import { watchRecords } from './record/watch';
 import { watchPages } from './tabs/guard';
 import { watchOwners } from './tabs/owners';
 import { watchSessions } from './tabs/sessions';
+import { watchMainWorlds } from './tabs/main-world';
 import { watchRefs } from './tabs/refs';
 
 watchOwners();
@@ -26,6 +27,7 @@ watchPages();
 watchDebugger();
 watchWatchful();
 watchRefs();
+watchMainWorlds();
 watchActing();
 watchOverlay();
 watchPrompts();

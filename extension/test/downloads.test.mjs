@@ -18,7 +18,14 @@ before(async () => {
         <a id="moved" href="/moved">d</a><a id="blank" href="/report" target="_blank">e</a><form action="/report" method="post"><button id="post">f</button></form>
         <a id="data" href="data:text/csv,a%2Cb" download="table.csv">g</a><button id="blob">h</button><button id="script">i</button><button id="location">j</button>
         <button id="window">k</button><button id="nothing">l</button><a id="empty" href="/204">m</a><a id="slow" href="/slow">n</a><a id="late" href="/late" download>o</a>
-        <a id="cross" href="{{cross}}/page" download>p</a><button id="two">q</button><button id="kept">r</button><a id="page" href="/page">s</a><script>
+        <a id="cross" href="{{cross}}/page" download>p</a><button id="two">q</button><button id="fetched">t</button><button id="chain">u</button><button id="told">v</button><button id="again">w</button><button id="stream">x</button><button id="never">y</button><script>
+        const get = (url) => fetch(url).then((r) => r.blob());
+        on('fetched', async () => save(URL.createObjectURL(await get('/made')), 'fetched.csv'));
+        on('chain', async () => { const x = new XMLHttpRequest(); x.open('GET', '/where'); x.onload = () => get(x.response).then((made) => setTimeout(() => save(URL.createObjectURL(made), 'chain.csv'), 20)); x.send(); });
+        on('told', async () => { location.href = await (await fetch('/where?report')).text(); });
+        on('again', async () => { const made = URL.createObjectURL(await get('/made')); save(made, 'again 1.csv'); save(made, 'again 2.csv'); });
+        on('stream', () => { window.events = new EventSource('/events'); fetch('/events'); });
+        on('never', () => { fetch('/never'); });</script><button id="kept">r</button><a id="page" href="/page">s</a><script>
         on('blob', () => save(URL.createObjectURL(new Blob(['made by the page ✓'], { type: 'text/plain' })), 'made.txt'));
         on('script', () => save('/file.bin', 'scripted.bin'));
         on('location', () => { location.href = '/report'; });
@@ -36,6 +43,10 @@ before(async () => {
       '/slow': { hang: true, first: 'only the beginning', type: 'application/octet-stream', headers: { 'content-disposition': 'attachment; filename=slow.bin' } },
       '/late': { delay: 700, body: 'late', type: 'application/octet-stream' },
       '/204': { status: 204 },
+      '/made': { delay: 600, body: 'a,b\n', type: 'text/csv' },
+      '/where': { delay: 150, body: '/made', type: 'text/plain' },
+      '/events': { hang: true, first: 'data: 1\n\n', type: 'text/event-stream' },
+      '/never': { hang: true },
     },
   });
 });
@@ -84,9 +95,27 @@ test('a server that is slow to begin is waited for', async () => {
   whole(await click('late'), 'late', 'late');
 });
 
+test('one that the page starts only when it has fetched what it needs, over several requests too', async () => {
+  assert.equal(whole(await click('fetched'), 'fetched.csv', 'a,b\n').origin, b.base);
+  whole(await click('fetched', { trusted: true }), 'fetched (1).csv', 'a,b\n');
+  whole(await click('chain'), 'chain.csv', 'a,b\n');
+  b.site.routes['/where'].body = '/report';
+  whole(await click('told'), 'report (5).csv', 'page,1\n');
+});
+
+test('a click that begins a stream is not held up by it, one whose request is never answered is held up for 3 s', async () => {
+  for (const [id, least, most] of [['nothing', 0, 2500], ['stream', 0, 2500], ['never', 2500, 8000]]) {
+    const tab = await b.open('/');
+    const from = Date.now();
+    assert.equal((await b.ok('click', { tab_id: tab, target: { value: `#${id}` } })).download, undefined);
+    const took = Date.now() - from;
+    assert.ok(took >= least && took < most, `${id}: ${took}`);
+  }
+});
+
 test('by a trusted click, also in a window that it opens for it', async () => {
   whole(await click('script', { trusted: true }), 'scripted (1).bin', 'the bytes');
-  whole(await click('report', { trusted: true }), 'report (5).csv', 'page,1\n');
+  whole(await click('report', { trusted: true }), 'report (6).csv', 'page,1\n');
 });
 
 test('Chrome holds back a page\'s second one unless a trusted click asks for it: told as not begun, with the way out', async () => {
@@ -105,6 +134,8 @@ test('of two at once Chrome holds back the second, and both are told', async () 
   const { download, downloads } = await click('two');
   assert.deepEqual(downloads.map((d) => [d.state, d.path && path.basename(d.path)]), [['complete', 'one.bin'], ['requested', undefined]]);
   assert.deepEqual(download, downloads[0]);
+  const later = (await click('again')).downloads;
+  assert.deepEqual(later.map((d) => [d.state, d.path && path.basename(d.path)]), [['complete', 'again 1.csv'], ['requested', undefined]]);
 });
 
 test('one that does not end in time is in progress, and one that the person cancels is told as such', async () => {
@@ -158,7 +189,7 @@ test('click_at tells of it too; navigate to a download is an error that says whe
   whole(await b.ok('click_at', { tab_id: tab, ...at }), 'named (1).bin', 'the bytes');
   const answer = await b.fails('navigate', { tab_id: tab, url: `${b.base}/moved` });
   assert.equal(answer.code, 'NAVIGATION_FAILED');
-  const file = /complete: (\S+report \(6\)\.csv), 7 bytes/.exec(answer.error)?.[1];
+  const file = /complete: (\S+report \(7\)\.csv), 7 bytes/.exec(answer.error)?.[1];
   assert.ok(file, answer.error);
   assert.equal(fs.readFileSync(file, 'utf8'), 'page,1\n');
 });

@@ -11,6 +11,7 @@ import { readValueOp } from './act/read-value';
 import { scrollElementOp, scrollWindowOp } from './act/scroll';
 import { focusStateOp, focusTypingOp } from './act/typing';
 import { valueOp } from './act/value';
+import { answeringOp } from './act/answer';
 import type { PageOp } from './context';
 import { frameShownOp, pointFrameOp } from './frames-shown';
 import { framePlaceOp, probeOp } from './locate/frames';
@@ -40,6 +41,7 @@ export const actOps: Record<string, PageOp> = {
   read_value: readValueOp,
   probe: probeOp,
   still: stillOp,
+  answering: answeringOp,
   snapshot: snapshotOp,
   frame_place: framePlaceOp,
   tick,

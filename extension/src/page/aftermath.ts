@@ -13,7 +13,8 @@ export interface Mark { ids: Ids; own: Ids; at: number; seen?: { count: number; 
 
 let idles = 0;
 
-function idsNow(): Pick<Mark, 'ids' | 'own'> {
+/** To be taken right before an act of which only whether the page puts something off is to be known. */
+export function idsNow(): Pick<Mark, 'ids' | 'own'> {
   const ids = { timers: later(() => {}, 0), frames: frame(() => {}), idles: requestIdleCallback(() => {}) };
   idles++;
   clearTimeout(ids.timers);
@@ -35,7 +36,7 @@ const FORGOTTEN_MS = 3000;
 let forgotten: number | undefined;
 
 /** How much others than this code have put off since then. */
-function putOff(since: Pick<Mark, 'ids' | 'own'>): Ids {
+export function putOff(since: Pick<Mark, 'ids' | 'own'>): Ids {
   const now = idsNow();
   const more = (kind: keyof Ids) => now.ids[kind] - since.ids[kind] - (now.own[kind] - since.own[kind]);
   return { timers: more('timers'), frames: more('frames'), idles: more('idles') };

@@ -50,6 +50,8 @@ export interface Plan<R extends object> {
   resolve?(el: Element): Element;
   /** A reason why it is not fit yet that only this method knows. */
   unfit?(el: Element): string | null;
+  /** What must be waited for right before the act, if anything; then everything is looked at again. */
+  before?(): Promise<void> | null;
   /** Must end in what was done, or throw. Runs in one turn with the last check up to its first await. */
   act(hit: Hit): R | Promise<R>;
 }
@@ -65,6 +67,8 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
       const before = performance.now();
       const look = lookFor(args, plan, attempt, why);
       // Acts take turns, and nothing may come between the last look and the act: so no waiting in between.
+      const first = look.is === 'ready' && !acting ? plan.before?.() : null;
+      if (first) { await first; continue; }
       if (look.is === 'ready' && !acting) {
         acting = true;
         try {

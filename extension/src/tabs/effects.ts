@@ -3,12 +3,15 @@ import { remaining, type Call } from '../call';
 import type { Download } from '../generated/methods';
 import { notBegun, wasOne, watchDownloads } from './downloads';
 import { own } from './owners';
+import { watchStarted, type Act } from './started';
 
 export interface Effects {
   /** Tabs that the page opened, in order. */
   opened?: { tab_id: number; url: string }[];
   /** The address to which the tab is on its way, or where it is now. */
   navigated?: string;
+  /** Windows that the page asked for and that did not open. */
+  note?: string;
   /** What was downloaded; all of it where that is more than one. */
   download?: Download;
   downloads?: Download[];
@@ -16,6 +19,8 @@ export interface Effects {
 
 /** Where a page is likely to be on its way, so long is waited for a sign of it. A tab that an act opens is announced before the act's own result. */
 const LIKELY_MS = 100;
+/** A window that is to open is announced within this time. */
+const WINDOW_MS = 500;
 /** A page that is on its way is given this long to arrive, so that whoever acts next acts in it and not in the page that is being left. */
 const ARRIVING_MS = 5000;
 /** A download that the page asked for is given this long to begin: its server may be slow. */
@@ -26,14 +31,33 @@ const MORE_MS = 1500;
 const MOST = 20;
 /** Where a page was on its way and none came, so long is looked for the download that it may have been. */
 const INSTEAD_MS = 300;
+/** A page that is fetching what it will answer with is waited for so long at most (started.ts says when it has answered). */
+const FETCHING_MS = 12_000;
 /** What is kept of the deadline for the answer itself. */
 const ANSWER_MS = 300;
 /** A tab that a page opens a moment after the act still belongs to who acted. */
 const AFTERMATH_MS = 2000;
 
+/** What the page has said of its answer. */
+export interface Signs {
+  /** So many downloads were asked for. */
+  downloads?: number;
+  /** A page is on its way. */
+  leads?: boolean;
+  /** So many windows are to open. */
+  windows?: number;
+  /** When the act went on: what the page began to fetch then is waited for. */
+  during?: Act;
+  /** Addresses of windows that the page asked for in vain. */
+  unopened?: string[];
+}
+
 export interface EffectsWatch {
-  /** What has come of it; where something is likely to come, or a download was asked for, looks for it a moment longer. */
-  seen(likely: boolean, downloads?: number): Promise<Effects>;
+  /**
+   * What has come of it; where something is likely to come, or a download was asked for, looks for it a moment longer. `further` looks on in
+   * the page while it is fetching, and says at the end, asked without a time, what signs there were.
+   */
+  seen(likely: boolean, signs?: Signs, further?: (ms: number) => Promise<Signs>): Promise<Effects>;
   stop(): void;
 }
 
@@ -49,20 +73,22 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
   let instead = false;
   let givenUp: string | undefined;
   let wake = () => {};
+  const started = watchStarted(tabId);
   const woken = (ms: number) => new Promise<void>((resolve) => { wake = resolve; setTimeout(resolve, ms); });
-  const downloads = watchDownloads(tabId, () => wake());
+  const news = () => { started.wake(); wake(); };
+  const downloads = watchDownloads(tabId, news);
   const onCreated = (d: { sourceTabId: number; tabId: number; url: string }) => {
     if (d.sourceTabId !== tabId) return;
     opened.push({ tab_id: d.tabId, url: d.url });
     downloads.went(d.url);
     void own(d.tabId, call.owner);
-    wake();
+    news();
   };
   const onNavigate = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
     if (d.tabId !== tabId || d.frameId !== 0 || d.documentLifecycle === 'prerender') return;
     navigated = settled = d.url;
     leaving = instead = false;
-    wake();
+    news();
   };
   const onBegun = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
     // Also where a frame goes, or a tab that the page opened: it may be a download.
@@ -72,7 +98,7 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
     navigated = d.url;
     leaving = true;
     instead = false;
-    wake();
+    news();
   };
   /** No page came of it (a download, an empty answer, a refused connection): there is nothing more to wait for. */
   const onEnded = (d: { tabId: number; frameId: number; url?: string; error?: string }) => {
@@ -84,7 +110,7 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
       instead = true;
     }
     leaving = false;
-    wake();
+    news();
   };
   const onClosed = (id: number) => onEnded({ tabId: id, frameId: 0 });
   const nav = chrome.webNavigation;
@@ -99,19 +125,40 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
     nav.onErrorOccurred.removeListener(onEnded);
     chrome.tabs.onRemoved.removeListener(onClosed);
     downloads.stop();
+    started.stop();
     for (const event of moves) event.removeListener(onNavigate);
     if (acted) setTimeout(() => nav.onCreatedNavigationTarget.removeListener(onCreated), AFTERMATH_MS);
     else nav.onCreatedNavigationTarget.removeListener(onCreated);
   };
   return {
     stop,
-    async seen(likely, asked = 0) {
+    async seen(likely, signs = {}, further) {
       acted = true;
+      let { downloads: asked = 0, windows = 0, unopened = [] } = signs;
+      const nothing = () => !downloads.began() && !leaving && navigated === undefined && !opened.length;
       const left = (most: number) => Date.now() + Math.min(most, remaining(call) - ANSWER_MS);
       const until = async (end: number, holds: () => boolean) => { while (!holds() && !call.signal.aborted && Date.now() < end) await woken(end - Date.now()); };
+      if (signs.during && !asked && !windows && nothing() && started.any(signs.during)) {
+        const end = left(FETCHING_MS);
+        const look = async (ms: number) => {
+          const more = (await further?.(Math.max(0, ms))) ?? {};
+          asked += more.downloads ?? 0;
+          windows += more.windows ?? 0;
+          unopened = [...unopened, ...(more.unopened ?? [])];
+          likely ||= more.leads === true;
+        };
+        await look(end - Date.now());
+        // The second time when the page has certainly had a turn: a busy machine is slow to react.
+        for (let turn = 1, last = false; !last; turn++) {
+          await started.over(signs.during, call.signal, end, () => !nothing());
+          last = turn === 2 || !nothing();
+          await look(last ? 0 : end - Date.now());
+        }
+      }
       if (asked) await until(left(wasOne(tabId) ? MORE_MS : BEGIN_MS), () => downloads.began() > 0 || leaving || navigated !== undefined);
       if (asked > 1) await until(left(INSTEAD_MS), () => downloads.began() >= asked);
       else if (likely && !opened.length && navigated === undefined && !instead && !downloads.began()) await woken(LIKELY_MS);
+      if (windows) await until(left(WINDOW_MS), () => opened.length > 0);
       await until(left(ARRIVING_MS), () => !leaving);
       if (instead) await until(left(INSTEAD_MS), () => downloads.began() > 0 || leaving || !instead);
       const got = await downloads.outcome(call);
@@ -120,7 +167,15 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
       // An address that led to no page may have been a download that Chrome holds back.
       const wanted = navigated === undefined ? Math.max(asked, Number(instead && wasOne(tabId))) : 0;
       while (got.length < Math.min(wanted, MOST)) got.push(notBegun(tabId));
-      return { ...(opened.length ? { opened } : {}), ...(navigated === undefined ? {} : { navigated }), ...(got[0] ? { download: got[0] } : {}), ...(got.length > 1 ? { downloads: got } : {}) };
+      const note = notOpened(unopened, opened.length > 0);
+      return { ...(note === undefined ? {} : { note }), ...(opened.length ? { opened } : {}), ...(navigated === undefined ? {} : { navigated }), ...(got[0] ? { download: got[0] } : {}), ...(got.length > 1 ? { downloads: got } : {}) };
     },
   };
+}
+
+/** Chrome lets a page open one window a click; in a frame that may not open any, or past a trick of the page's, it is none. */
+function notOpened(urls: string[], another: boolean): string | undefined {
+  if (!urls.length) return undefined;
+  const what = `${urls.length === 1 ? 'a window' : 'windows'} that did not open: ${urls.join(', ')}`;
+  return another ? `the page also asked for ${what}; it may open one a click` : `the page asked for ${what}; a click with trusted may open it`;
 }

@@ -6,11 +6,12 @@ import { describe, outline, type ElementInfo } from '../describe';
 import { elementAt, parentOf, shadowOf, within } from '../dom';
 import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
+import { answered, type Answer } from './answer';
 import { blockedAtTop, inThisTab, leadsAway, linkOf, submitterOf } from './link';
-import { withOnward } from './onward';
 import { choose } from './options';
 import { click, contextMenu, doubleClick, moveOnto, NO_MODIFIERS, pressAndRelease, type Modifiers } from './pointer';
 import { native } from '../native';
+import { ready } from './windows';
 
 export interface ClickParams {
   newTab?: boolean;
@@ -19,7 +20,7 @@ export interface ClickParams {
   modifiers?: (keyof Modifiers)[];
 }
 
-export interface Clicked {
+export interface Clicked extends Answer {
   clicked: ElementInfo;
   shadow?: true;
   /** The worker is to open this: in a new tab, or in this one. */
@@ -27,10 +28,6 @@ export interface Clicked {
   follow?: string;
   /** A javascript: link, which this world may not follow: the worker lets the page do it. */
   code?: string;
-  /** A page may be on its way: the worker looks for a moment longer whether one comes. */
-  leads?: true;
-  /** The click asked for so many downloads: the worker waits for them to begin. */
-  downloads?: number;
   note?: string;
 }
 
@@ -38,7 +35,8 @@ export function clickOp(args: ElementArgs & ClickParams, ctx: PageContext): Prom
   return onElement<Clicked>(args, ctx, {
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement && el.disabled ? 'it is disabled' : null),
-    act: (hit) => withOnward(() => clickOn(hit, args, ctx)),
+    before: ready,
+    act: (hit) => answered(() => clickOn(hit, args, ctx)),
   });
 }
 
@@ -108,7 +106,8 @@ export interface PointArgs extends ClickParams { x: number; y: number }
 /** The point lies in a child frame: which one, by its place among the window's frames, and where in it. */
 export interface InFrame { inFrame: { index: number; x: number; y: number; outline: string } }
 
-export function clickAtOp(args: PointArgs, ctx: PageContext): Clicked | InFrame {
+export async function clickAtOp(args: PointArgs, ctx: PageContext): Promise<Clicked | InFrame> {
+  await ready();
   const { x, y } = args;
   if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) {
     throw new PageError('INVALID_PARAMS', `the point (${x}, ${y}) is outside of the view, which is ${innerWidth} x ${innerHeight} pixels; scroll moves what it shows`);
@@ -129,7 +128,7 @@ export function clickAtOp(args: PointArgs, ctx: PageContext): Clicked | InFrame 
   const el = interactive(at);
   aimedAt(el, { x, y });
   const dress = <R extends object>(r: R) => (native(el).getRootNode() instanceof ShadowRoot ? { ...r, shadow: true as const } : r);
-  return dress(withOnward(() => clickOn({ el, at: el, point: { x, y }, dress }, args, ctx)));
+  return dress(await answered(() => clickOn({ el, at: el, point: { x, y }, dress }, args, ctx)));
 }
 
 /** Which of the window's frames an element shows; -1 for one that is in a shadow tree. */

@@ -28,7 +28,7 @@ export function submitterOf(el: Element): { button: HTMLButtonElement | HTMLInpu
 }
 
 /** Whether a target names a place that does not exist yet, so that the browser would open a tab for it. */
-function opensTab(target: string): boolean {
+export function opensTab(target: string): boolean {
   const name = target.toLowerCase();
   if (name === '' || name === '_self' || name === '_parent' || name === '_top' || name === '_unfencedtop') return false;
   if (name === '_blank') return true;

@@ -26,13 +26,3 @@ export function watchOnward(): () => Onward {
     };
   };
 }
-
-/** Runs a click and adds to its result what it set off. */
-export function withOnward<R extends object>(act: () => R): R & Onward {
-  const end = watchOnward();
-  try {
-    return { ...act(), ...end() };
-  } finally {
-    end();
-  }
-}

@@ -1,0 +1,102 @@
+// Lets a page open the window that a quiet click asks it for. Chrome lets scripts of a page open windows only in answer to a person's own act,
+// and a click that is dispatched here is none; but it lets this world open them. So for the moment of the click the calls that open a window
+// come here (tabs/main-world.ts sees to it in the page's own world) and are made from here: one window a click, as for a person. That the page
+// begins a request in that moment is heard in the same way.
+import { native } from '../native';
+import { later } from '../wait';
+import { opensTab } from './link';
+
+export interface Windows {
+  /** So many windows were asked for of which nothing is known here but that they are to open. */
+  windows?: number;
+  /** Addresses of windows that the page asked for in vain. */
+  unopened?: string[];
+}
+
+/** How long the page's own world may take to be made ready; a click without it is as good as it was before. */
+const READY_MS = 500;
+/** So many that were not opened are told of. */
+const MOST = 5;
+
+/** The time in which the page may open its window. */
+export interface Moment {
+  spent: boolean;
+  windows: number;
+  unopened: string[];
+  /** So many requests were begun by calls that are heard here. */
+  requests: number;
+}
+
+let name: string | undefined;
+let moment: Moment | undefined;
+let heard = false;
+
+const dispatch = (event: Event) => native(document).dispatchEvent(event);
+
+/** Whether the page's own world has to be made ready first; null if it is. A page that writes itself anew forgets it. */
+export function ready(): Promise<void> | null {
+  heard = false;
+  if (name !== undefined) dispatch(new CustomEvent(name));
+  if (heard) return null;
+  name = [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join('');
+  listen(name);
+  return Promise.race([
+    chrome.runtime.sendMessage({ type: 'main-world', name }).then(() => {}, () => {}),
+    new Promise<void>((done) => { later(done, READY_MS); }),
+  ]);
+}
+
+function listen(name: string): void {
+  const on = (what: string, hear: (e: never) => void) => native(document).addEventListener(`${name} ${what}`, hear as (e: Event) => void);
+  on('here', () => { heard = true; });
+  on('open', ({ detail }: CustomEvent<string[]>) => {
+    const [url = '', target = '_blank', features = ''] = detail;
+    if (!moment || moment.spent || /^\s*javascript:/i.test(url) || (target !== '' && !opensTab(target))) return;
+    let opened: Window | null;
+    // Not an address: the page is to be told so by its own call.
+    try { opened = window.open(url, target, features); } catch { return; }
+    const silent = /(?:^|[\s,])no(?:opener|referrer)(?:$|[\s,]|=(?:yes|true|[1-9]))/i.test(features);
+    if (!opened && !silent) return;
+    used(moment, !opened);
+    dispatch(new MessageEvent(`${name} done`, { source: opened }));
+  });
+  const press = (what: string, act: (el: HTMLElement) => void) => on(what, ({ submitter: el }: SubmitEvent) => {
+    const target = el && (native(el).getAttribute('target') ?? native(document.querySelector('base[target]'))?.getAttribute('target') ?? '');
+    if (!moment || !el || !target || !opensTab(target)) return;
+    if (moment.spent) return kept(moment, el instanceof HTMLFormElement ? native(el).getAttribute('action') ?? '' : (el as HTMLAnchorElement).href);
+    used(moment, true);
+    dispatch(new MessageEvent(`${name} done`));
+    act(el);
+  });
+  press('click', (el) => native(el).click());
+  press('submit', (el) => native(el as HTMLFormElement).submit());
+  press('requestSubmit', (el) => native(el as HTMLFormElement).requestSubmit());
+  on('fetch', () => { if (moment) moment.requests++; });
+  on('kept', ({ detail }: CustomEvent<string>) => { if (moment) kept(moment, detail); });
+}
+
+function kept({ unopened }: Moment, url: string): void {
+  if (unopened.length < MOST) unopened.push((URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : url).slice(0, 500));
+}
+
+function used(moment: Moment, unseen: boolean): void {
+  moment.spent = true;
+  if (unseen) moment.windows++;
+}
+
+/** Lets the page open one window from now on; what another moment left is over. */
+export function allow(): Moment {
+  moment = { spent: false, windows: 0, unopened: [], requests: 0 };
+  if (name !== undefined) dispatch(new CustomEvent(name, { detail: true }));
+  return moment;
+}
+
+/** The moment is over, unless another one has begun. */
+export function disallow(over: Moment): void {
+  if (moment !== over) return;
+  moment = undefined;
+  if (name !== undefined) dispatch(new CustomEvent(name, { detail: false }));
+}
+
+/** As the click's result tells of it. */
+export const told = ({ windows, unopened }: Moment): Windows => ({ ...(windows ? { windows } : {}), ...(unopened.length ? { unopened } : {}) });
