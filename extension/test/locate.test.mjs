@@ -23,9 +23,11 @@ const pages = {
   '/xpath': '<ul><li>a</li><li class="x">b</li></ul><svg><rect/></svg>',
 };
 
+const routes = { '/drawing.svg': { type: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="100"><text id="words" y="20">Drawn words</text></svg>' } };
+
 let b;
 let tab;
-before(async () => { b = await start({ pages }); });
+before(async () => { b = await start({ pages, routes }); });
 after(() => b?.stop());
 
 const found = async (by, value, more = {}) => {
@@ -47,6 +49,11 @@ test('text: exact before containing, seen before hidden, the innermost of severa
   assert.match(await found('text', 'const save'), /not found/);
   assert.match(await found('text', 'Typed text'), /not found/);
   assert.match(await found('text', 'Remove', { index: 2 }), /there are 2 matches, their indexes are 0 to 1/);
+});
+
+test('text of a drawing that is a document of its own', async () => {
+  tab = await b.open('/drawing.svg');
+  assert.equal(await found('text', 'Drawn words'), 'words');
 });
 
 test('text at the bottom of a nest as deep as a browser can lay out', async () => {

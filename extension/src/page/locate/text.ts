@@ -89,8 +89,8 @@ function candidates(root: Root, wanted: string): Said[] {
     const plain = text !== wanted && text.toLocaleLowerCase() === wanted.toLocaleLowerCase() && fold(native(el).textContent ?? '') === wanted;
     found.push({ el, text: plain ? wanted : text, own });
   };
-  const top = root instanceof Document ? (root.body ? [root.body] : []) : [...root.children];
-  for (const el of top) for (const child of root instanceof Document ? native(el).children : [el]) visit(child);
+  // Of a document what is in its body; a drawing or plain XML has none.
+  for (const el of (root instanceof Document ? native(root.body ?? root.documentElement)?.children : root.children) ?? []) visit(el);
   // Text that is no child of another element than the body itself.
   if (root instanceof Document && root.body && fold(ownText(root.body)).includes(wanted)) found.push({ el: root.body, text: fold(ownText(root.body)), own: '' });
   for (const el of root.querySelectorAll('input')) {
