@@ -167,11 +167,24 @@ fn a_late_answer_is_dropped_and_counted() {
 fn a_hundred_stray_answers_a_minute_are_told_once() {
     let mut w = World::new();
     let browser = w.extension();
-    for _ in 0..150 {
-        w.answer(browser, "000000000000", json!(1));
-    }
-    let told = w.events.iter().filter(|it| matches!(it, Event::StrayAnswers { .. })).count();
-    assert_eq!(told, 1);
+    let strays = |w: &mut World, count: usize, every: u64| {
+        for _ in 0..count {
+            w.answer(browser, "000000000000", json!(1));
+            w.advance(every);
+        }
+        w.events.iter().filter(|it| matches!(it, Event::StrayAnswers { .. })).count()
+    };
+    // The hundredth within a minute, and no other of that minute.
+    assert_eq!(strays(&mut w, 99, 0), 0);
+    assert_eq!(strays(&mut w, 1, 0), 1);
+    assert_eq!(strays(&mut w, 50, 0), 1);
+    w.advance(60_001);
+    // Fewer in a minute are nobody's business, however long it goes on.
+    assert_eq!(strays(&mut w, 500, 1_000), 1);
+    w.advance(60_001);
+    assert_eq!(strays(&mut w, 150, 0), 2);
+    assert_eq!(w.hub.counters().stray, 800);
+    assert!(w.is_open(browser));
 }
 
 #[test]

@@ -79,6 +79,20 @@ fn a_second_hello_is_an_error_and_no_more() {
     assert_eq!((&said["id"], &said["error"]), (&json!(""), &json!("protocol: already registered")));
     assert_eq!(client.call("list_tabs", json!({}))["error"], "no extension connected");
     assert_eq!(client.call("ping", json!({}))["success"], true);
+    // Over the Unix socket too, where the first request was hello enough; and nobody rises to be the owner by it.
+    let mut lines = daemon.lines();
+    assert_eq!(lines.ask(&json!({"id": "1", "method": "ping"}))["success"], true);
+    let said = lines.ask(&json!({"type": "hello", "role": "control", "protocol": 2}));
+    assert_eq!((&said["id"], &said["error"]), (&json!(""), &json!("protocol: already registered")));
+    assert_eq!(lines.ask(&json!({"id": "2", "method": "pairings"}))["success"], false);
+    assert_eq!(lines.ask(&json!({"id": "3", "method": "ping"}))["success"], true);
+    // A browser stays one as well.
+    let mut browser = Peer::open(daemon.port, None, &json!({"type": "hello", "role": "extension"})).unwrap();
+    assert_eq!(browser.call("ping", json!({}))["success"], true);
+    browser.send(&json!({"type": "hello", "role": "client"}));
+    assert_eq!(browser.next().unwrap()["error"], "protocol: already registered");
+    client.send(&json!({"id": "4", "method": "list_tabs"}));
+    assert_eq!(browser.next().unwrap()["method"], "list_tabs");
 }
 
 /// T36: a crowd of half-done hellos is bounded, and nobody honest waits behind it.
