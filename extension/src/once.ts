@@ -10,6 +10,8 @@ export type Answer =
 interface Entry {
   once: string;
   method: string;
+  /** What was asked for, as a fingerprint: a key that is used for something else must not be answered with this. */
+  params: string;
   at: number;
   answer?: Answer;
 }
@@ -22,28 +24,33 @@ const OWNERS = 100;
 const KEEP_CHARS = 32_768;
 
 const journals = new Map<string, Promise<Entry[]>>();
-const running = new Map<string, Promise<Answer>>();
+const running = new Map<string, { of: string; answer: Promise<Answer> }>();
 
 export const validOnce = (once: unknown): once is string => typeof once === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(once);
 
 /** Runs `work` unless this owner's `once` was used before; says whether the answer is a replay. */
-export async function runOnce(owner: string, once: string, method: string, work: () => Promise<Answer>): Promise<{ answer: Answer; replayed: boolean }> {
+export async function runOnce(owner: string, once: string, method: string, given: unknown, work: () => Promise<Answer>): Promise<{ answer: Answer; replayed: boolean }> {
   const name = `${owner}\n${once}`;
+  const params = await fingerprint(given);
+  const of = `${method}\n${params}`;
   const current = running.get(name);
-  if (current) return { answer: await current, replayed: true };
+  if (current) {
+    if (current.of !== of) throw reused(once, method, current.of.startsWith(`${method}\n`) ? method : 'another command');
+    return { answer: await current.answer, replayed: true };
+  }
   let settle!: (answer: Answer) => void;
-  running.set(name, new Promise((r) => { settle = r; }));
+  running.set(name, { of, answer: new Promise((r) => { settle = r; }) });
   let answer: Answer = { success: false, error: 'the outcome is not known', code: 'INTERNAL_ERROR', maybe_executed: true };
   try {
     const entries = await journal(owner);
     const known = entries.find((e) => e.once === once && e.at > Date.now() - KEEP_MS);
     if (known) {
-      if (known.method !== method) throw new BridgeError('INVALID_REQUEST', `once ${once} was used for ${known.method}`);
+      if (known.method !== method || known.params !== params) throw reused(once, method, known.method);
       if (known.answer) answer = known.answer;
       else answer = { success: false, error: 'this command was begun before; its outcome is not known', code: 'INTERNAL_ERROR', maybe_executed: true };
       return { answer, replayed: true };
     }
-    const entry: Entry = { once, method, at: Date.now() };
+    const entry: Entry = { once, method, params, at: Date.now() };
     entries.push(entry);
     await store(owner, entries);
     answer = await work();
@@ -54,6 +61,17 @@ export async function runOnce(owner: string, once: string, method: string, work:
     running.delete(name);
     settle(answer);
   }
+}
+
+const reused = (once: string, method: string, before: string) =>
+  new BridgeError('INVALID_REQUEST', `once ${once} was used for ${before === method ? `${before} with other params` : before}: every command has a key of its own`);
+
+/** The same for the same params, in whatever order their fields stand. */
+async function fingerprint(params: unknown): Promise<string> {
+  const text = JSON.stringify(params ?? {}, (_, value: unknown) =>
+    (value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value));
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  return [...hash.subarray(0, 12)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 const PREFIX = 'once:';

@@ -95,7 +95,7 @@ async function run(request: Request, { controller }: Active): Promise<{ answer: 
   };
   if (request.once === undefined || method.access === 'read') return { answer: await work(), replayed: false };
   if (!validOnce(request.once)) throw new BridgeError('INVALID_REQUEST', 'once must be 1 to 64 of A-Z a-z 0-9 _ -');
-  return runOnce(owner, request.once, method.name, work);
+  return runOnce(owner, request.once, method.name, request.params, work);
 }
 
 function timeoutOf(given: unknown): number {

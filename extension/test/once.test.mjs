@@ -43,6 +43,21 @@ test('the same once is run one time and answered the second time with replayed',
   me.close();
 });
 
+test('a key is for one command: with other params it is refused, whatever order the same ones stand in', async () => {
+  const me = await as('once-p');
+  const start = await count();
+  await me.ok('run_script', { tab_id: tab, code: bump }, { once: 'k' });
+  const { code, error } = await me.fails('run_script', { tab_id: tab, code: `${bump} + 0` }, { once: 'k' });
+  assert.deepEqual([code, error], ['INVALID_REQUEST', 'once k was used for run_script with other params: every command has a key of its own']);
+  assert.equal((await me.ok('run_script', { code: bump, tab_id: tab }, { once: 'k' })).replayed, true);
+  assert.equal(await count(), start + 1);
+  await restart();
+  const again = await as('once-p');
+  assert.equal((await again.fails('run_script', { tab_id: tab, code: '1' }, { once: 'k' })).code, 'INVALID_REQUEST');
+  assert.equal((await again.ok('run_script', { tab_id: tab, code: bump }, { once: 'k' })).replayed, true);
+  again.close();
+});
+
 test('another owner\'s once is another one', async () => {
   const me = await as('once-b');
   const start = await count();
@@ -86,11 +101,12 @@ test('the journal outlives the worker: what was done is replayed, what was under
   const me = await as('once-f');
   await me.ok('run_script', { tab_id: tab, code: bump }, { once: 'done' });
   const start = await count();
-  void me.call('run_script', { tab_id: tab, code: `${bump}; new Promise(() => {})` }, { once: 'under-way' }).catch(() => {});
+  const stays = { tab_id: tab, code: `${bump}; new Promise(() => {})` };
+  void me.call('run_script', stays, { once: 'under-way' }).catch(() => {});
   while ((await count()) !== start + 1) await new Promise((r) => setTimeout(r, 20));
   await restart();
   assert.equal((await me.ok('run_script', { tab_id: tab, code: bump }, { once: 'done' })).replayed, true);
-  const answer = await me.fails('run_script', { tab_id: tab, code: bump }, { once: 'under-way' });
+  const answer = await me.fails('run_script', stays, { once: 'under-way' });
   assert.equal(answer.maybe_executed, true);
   assert.equal(answer.replayed, true);
   assert.equal(await count(), start + 1);

@@ -9,7 +9,9 @@ before(async () => {
     pages: {
       '/': '<title>Home</title><script src="/__page.js"></script>',
       '/framed': '<title>Framed</title><iframe src="{{cross}}/inner"></iframe>',
-      '/inner': '<script>setTimeout(() => { fetch("/api/inner"); console.log("from the frame") }, 300)</script>',
+      '/flood': '<title>Flood</title><script>window.flood = (n) => { for (let i = 1; i <= n; i++) console.log("line " + i) }</script>',
+      '/works': '<title>Works</title><script>new Worker("/work.js")</script>',
+      '/inner': '<script>setTimeout(() => { fetch("/api/inner", { method: "POST", body: "sent" }).then((r) => r.text()); console.log("from the frame") }, 300)</script>',
       '/early': '<title>Early</title><script>console.log("before anybody listened"); setTimeout(() => { throw new TypeError("nobody caught me") })</script>',
       '/second': '<title>Second</title><script>console.info("the next page")</script>',
     },
@@ -17,6 +19,7 @@ before(async () => {
       '/api/items': { body: '[1,2,"drei ✓"]', type: 'application/json' },
       '/api/new': { status: 201, body: '{"ok":true}', type: 'application/json' },
       '/api/inner': { body: '{}', type: 'application/json' },
+      '/work.js': { body: 'setTimeout(() => fetch("/api/items?worker").then((r) => r.text()), 300)', type: 'text/javascript' },
       '/api/gone': { status: 404, body: 'no', type: 'text/plain' },
       '/moved': { redirect: '/api/items?moved', status: 302 },
       '/some.bin': { body: 'abc', type: 'application/octet-stream' },
@@ -100,8 +103,18 @@ test('frames of other sites are recorded too', async () => {
   await network('start');
   await b.ok('console', { tab_id: tab });
   await b.ok('navigate', { tab_id: tab, url: `${b.base}/framed` });
-  await settled(1, '/api/inner');
+  const [inner] = await settled(1, '/api/inner');
+  const { events: [whole] } = await network('get', { request_id: inner.request_id });
+  assert.deepEqual([whole.request_body, whole.response_body], ['sent', '{}']);
   await until(() => messages(), (m) => m.some((x) => x.text === 'from the frame'));
+  await network('stop');
+});
+
+test('a worker\'s requests, with their bodies', async () => {
+  await network('start');
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/works` });
+  const [entry] = await settled(1, 'items?worker');
+  assert.equal((await network('get', { request_id: entry.request_id })).events[0].response_body, '[1,2,"drei ✓"]');
   await network('stop');
 });
 
@@ -120,6 +133,19 @@ test('console: what was written before the first call, errors that nobody caught
   assert.match(written[3].text, /^Map\(1\) \{"k" => 1\} body$/);
   assert.deepEqual((await messages({ level: 'warning' })).map((m) => m.level), ['warning', 'error']);
   assert.equal((await messages({ limit: 1 })).length, 1);
+});
+
+test('console: a flood ends the listening and not the bridge; the next call says so and has the latest lines', async () => {
+  const flood = await b.open('/flood');
+  await b.ok('console', { tab_id: flood });
+  const flooding = b.inPage('/flood', 'flood(30000)');
+  // All of it would keep the worker busy for many seconds.
+  await until(() => b.chromium.inWorker('chrome.debugger.getTargets().then((all) => all.filter((t) => t.attached && t.tabId !== undefined).map((t) => t.tabId))'), (all) => !all.includes(flood));
+  await flooding;
+  const { messages, gap, count } = await b.ok('console', { tab_id: flood, limit: 500 });
+  assert.deepEqual([messages.at(-1).text, count], ['line 30000', 500]);
+  assert.match(gap, /more than can be written down/);
+  await b.ok('close_tab', { tab_id: flood });
 });
 
 test('console: it goes on over a navigation', async () => {

@@ -24,6 +24,13 @@ before(async () => {
         const z = document.querySelector('#zone');
         z.addEventListener('dragover', (e) => { if ([...e.dataTransfer.types].includes('Files')) e.preventDefault(); });
         z.addEventListener('drop', (e) => { e.preventDefault(); tell('zone', e.dataTransfer.files); });</script>`,
+      '/made': `${TELL}<button id="click">Click</button><button id="picker">Picker</button><button id="event">Event</button><button id="late">Late</button><script>
+        const made = (id) => { const i = document.createElement('input'); i.type = 'file'; i.onchange = () => tell('made ' + id, i.files); return i; };
+        document.querySelector('#click').onclick = () => made('click').click();
+        document.querySelector('#picker').onclick = () => made('picker').showPicker();
+        document.querySelector('#event').onclick = () => made('event').dispatchEvent(new MouseEvent('click'));
+        document.querySelector('#late').onclick = async () => { await fetch('/'); made('late').click(); };
+        new MutationObserver(() => { if (document.querySelector('input')) window.kept = true; }).observe(document, { childList: true, subtree: true });</script>`,
       '/framed': '<iframe src="{{cross}}/"></iframe>',
       '/late': `${TELL}<script>setTimeout(() => { document.body.insertAdjacentHTML('beforeend', '<input type=file id=late>') }, 500)</script>`,
     },
@@ -59,6 +66,17 @@ test('an input that is hidden behind its label, inside a styled box, or opened b
   const { element, dropped } = await up('/', '#opener', [one]);
   assert.deepEqual([element.id, dropped], ['opened', undefined]);
   assert.equal((await b.site.heard('opened'))[0].text, 'x,y');
+});
+
+test('a button that makes its input only when it is clicked, and never puts it into the page', real, async () => {
+  const one = file('made.txt', 'made');
+  const tab = await b.open('/made');
+  for (const id of ['click', 'picker', 'event', 'late']) {
+    const { files } = await b.ok('upload', { tab_id: tab, target: { value: `#${id}` }, paths: [one] });
+    assert.deepEqual(files, [{ name: 'made.txt', size: 4 }], id);
+    assert.equal((await b.site.heard(`made ${id}`))[0].text, 'made');
+  }
+  assert.equal(await b.inPage('/made', 'document.querySelectorAll("input").length + String(window.kept)'), '0undefined');
 });
 
 test('several files for an input that takes several, and only for such', real, async () => {

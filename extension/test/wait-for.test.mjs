@@ -64,6 +64,27 @@ test('what is there already is answered at once', async () => {
   }
 });
 
+test('however short the time, things are looked at once', async () => {
+  const tab = await b.open('/');
+  for (const params of [css('#there'), { ...css('#none'), state: 'detached' }, { text: 'All is here' }, { url: b.base }, { load: true }, { load: 'domcontentloaded' }, { script: 'document.title === "Home"' }]) {
+    await b.ok('wait_for', { tab_id: tab, ...params, timeout: 0 });
+  }
+  for (const params of [css('#none'), { ...css('#there'), state: 'hidden' }, { text: 'Not here' }, { url: 'nowhere' }, { script: 'false' }]) {
+    const { code, error } = await b.fails('wait_for', { tab_id: tab, ...params, timeout: 0 });
+    assert.equal(code, 'TIMEOUT', error);
+  }
+  const framed = await b.open('/framed');
+  await b.ok('wait_for', { tab_id: framed, ...css('.in') });
+  await b.ok('wait_for', { tab_id: framed, ...css('.in, #late'), timeout: 0 });
+});
+
+test('a network at rest: what was under way before the wait counts', async () => {
+  const tab = await b.open('/');
+  await b.page(tab, 'fetch("/late-page").then(() => fetch("/api?then")).then(() => { document.title = "Rested" }); 1');
+  await b.ok('wait_for', { tab_id: tab, load: 'network_idle' });
+  assert.equal(await b.page(tab, 'document.title'), 'Rested');
+});
+
 test('an element comes to be visible, by its own style or by a style sheet', async () => {
   for (const path of ['/shows', '/sheet']) {
     const { tab } = await wait(path, css('#menu'));

@@ -179,6 +179,14 @@ function refused(tabId: number, thrown: unknown): BridgeError {
   return new BridgeError('UNSUPPORTED', `the debugger cannot be attached to tab ${tabId}: ${text}`);
 }
 
+/** Takes the debugger off at once where only the caller uses it: what comes from there is more than can be heard. */
+export function leaveNow(tabId: number, why: string): void {
+  const attachment = attachments.get(tabId);
+  if (!attachment || attachment.users > 1 || dialogOf(tabId)) return;
+  forget(tabId, why);
+  chrome.debugger.detach({ tabId }).catch(() => {});
+}
+
 /** Takes the debugger off every tab at once, whatever is under way with it. */
 export async function detachAll(why: string): Promise<void> {
   const tabs = [...attachments.keys()];

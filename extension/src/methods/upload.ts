@@ -27,15 +27,44 @@ export const handler: Handler<UploadParams, UploadResult> = async ({ files, targ
   const where = { target, timeout };
   const count = files.length;
   let doc: Doc | undefined;
-  await onElement(call, id, 'upload_place', where, { count }, (worked) => { doc = worked; });
+  const { input } = await onElement<{ input: boolean }>(call, id, 'upload_place', where, { count }, (worked) => { doc = worked; });
   const token = `${call.id}.${++counter}`;
   for (const [index, { name, data, mime }] of files.entries()) {
     for (let at = 0; at === 0 || at < data.length; at += PIECE) {
       await callPage(call, id, 'upload_part', { token, name, index, mime: mime ?? typeOf(name), data: data.slice(at, at + PIECE) }, { documentId: doc!.documentId });
     }
   }
+  if (!input) await chrome.scripting.executeScript({ target: { tabId: id, documentIds: [doc!.documentId] }, world: 'MAIN', injectImmediately: true, func: showAsking, args: [ASKING_MS] }).catch(() => {});
   return { ...(await onElement<Uploaded>(call, id, 'upload', where, { token, count })), tab_id: id };
 };
+
+const ASKING_MS = 5000;
+
+/**
+ * Runs in the page's own world: for a short time a file input that the page made and clicks without ever putting it into the document is
+ * in the document while it is clicked, so that it can be seen which one it is.
+ */
+function showAsking(ms: number): void {
+  interface Hook { (this: EventTarget, ...args: unknown[]): unknown; until?: number }
+  const places: [object, string][] = [[HTMLElement.prototype, 'click'], [HTMLInputElement.prototype, 'showPicker'], [EventTarget.prototype, 'dispatchEvent']];
+  for (const [place, name] of places) {
+    const methods = place as Record<string, Hook>;
+    const own = methods[name]!;
+    if (own.until !== undefined) { own.until = Date.now() + ms; continue; }
+    const hook: Hook = function hook(...args) {
+      const asks = this instanceof HTMLInputElement && this.type === 'file' && (name !== 'dispatchEvent' || (args[0] as Event | undefined)?.type === 'click');
+      if (!asks) return own.apply(this, args);
+      const apart = !this.parentNode;
+      if (apart) document.documentElement.append(this);
+      // A picker would be refused for want of a person's gesture, before anybody hears that it was asked for.
+      try { return name === 'showPicker' ? this.click() : own.apply(this, args); } finally { if (apart) this.remove(); }
+    };
+    hook.until = Date.now() + ms;
+    const end = () => { if (methods[name] === hook) { if (Date.now() >= hook.until!) methods[name] = own; else setTimeout(end, ms); } };
+    methods[name] = hook;
+    setTimeout(end, ms);
+  }
+}
 
 const TYPES: Record<string, string> = {
   avif: 'image/avif', bmp: 'image/bmp', csv: 'text/csv', css: 'text/css', doc: 'application/msword', docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',

@@ -13,7 +13,7 @@ import { callPage } from '../tabs/page';
 import { documentOf, staleRef } from '../tabs/refs';
 import { resolveTab } from '../tabs/resolve';
 import { watchTraffic } from '../tabs/traffic';
-import { bounded, period, Settling, waited, waitInPages, type Period } from '../tabs/waiting';
+import { bounded, LOOK_MS, period, Settling, waited, waitInPages, type Period } from '../tabs/waiting';
 import { execute, prepareWorld } from './run_script';
 
 const KINDS = ['target', 'text', 'url', 'load', 'script'] as const;
@@ -97,7 +97,7 @@ async function waitForAddress(call: Call, tabId: number, wanted: string, time: P
     at = url;
     if (matches(url)) wait.end();
   };
-  bounded(call, tabId, wait, time, () => waited(`the tab did not come to an address with ${JSON.stringify(wanted.slice(0, 200))}; it is at ${at.slice(0, 300)}`, time));
+  bounded(call, tabId, wait, time, () => waited(`the tab did not come to an address with ${JSON.stringify(wanted.slice(0, 200))}; it is at ${at.slice(0, 300)}`, time), () => at !== '');
   const onMove = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
     if (d.tabId === tabId && d.frameId === 0 && d.documentLifecycle !== 'prerender') seen(d.url);
   };
@@ -113,7 +113,8 @@ async function waitForLoad(call: Call, tabId: number, until: 'domcontentloaded' 
   const wait = new Settling();
   const traffic = until === 'network_idle' ? watchTraffic(tabId) : undefined;
   if (traffic) wait.onEnd(() => traffic.stop());
-  bounded(call, tabId, wait, time, () => waited(`the page in tab ${tabId} has not ${until === 'network_idle' ? 'come to rest' : 'loaded'}`, time));
+  let looked = false;
+  bounded(call, tabId, wait, time, () => waited(`the page in tab ${tabId} has not ${until === 'network_idle' ? 'come to rest' : 'loaded'}`, time), () => looked);
   const rest = new AbortController();
   wait.onEnd(() => rest.abort());
   let resting = false;
@@ -125,8 +126,9 @@ async function waitForLoad(call: Call, tabId: number, until: 'domcontentloaded' 
   };
   const look = async () => {
     const tab = await chrome.tabs.get(tabId).catch(() => undefined);
-    if (wait.done || !tab || tab.pendingUrl) return;
-    if (tab.status === 'complete') return arrived();
+    if (tab?.status === 'complete' && !tab.pendingUrl && !wait.done) arrived();
+    looked ||= until !== 'domcontentloaded' || tab?.status === 'complete';
+    if (wait.done || !tab || tab.pendingUrl || tab.status === 'complete') return;
     if (until !== 'domcontentloaded') return;
     const doc = await findDocument(call, tabId).catch(() => undefined);
     if (!doc || wait.done) return;
@@ -134,6 +136,7 @@ async function waitForLoad(call: Call, tabId: number, until: 'domcontentloaded' 
       target: { tabId, documentIds: [doc.documentId] }, injectImmediately: true, func: () => document.readyState,
     }).catch(() => []);
     if (ready && ready.result !== 'loading') arrived();
+    looked = true;
   };
   const onEvent = (d: { tabId: number; frameId: number }) => { if (d.tabId === tabId && d.frameId === 0) void look(); };
   wait.listen(chrome.webNavigation.onDOMContentLoaded, onEvent);
@@ -147,15 +150,16 @@ async function waitForLoad(call: Call, tabId: number, until: 'domcontentloaded' 
 async function waitForScript(call: Call, tabId: number, script: string, time: Period): Promise<void> {
   judge('run_script', 'write', {});
   await prepareWorld();
-  for (;;) {
+  // However short the time, it is asked once.
+  for (let least = LOOK_MS; ; least = 50) {
     let last: string;
     const began = Date.now();
     // One that itself waits must not outlive the wait.
-    const asking: Call = { ...call, deadline: Math.max(began + 50, time.until), acted: () => {} };
+    const asking: Call = { ...call, deadline: Math.max(began + least, time.until), acted: () => {} };
     try {
       const doc = await findDocument(asking, tabId);
       let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<null>((r) => { timer = setTimeout(r, Math.max(50, time.until - Date.now()), null); });
+      const late = new Promise<null>((r) => { timer = setTimeout(r, Math.max(least, time.until - Date.now()), null); });
       const value = await Promise.race([execute(asking, doc, script), late]).finally(() => clearTimeout(timer));
       if (value) return;
       last = `it gave ${value === undefined ? 'undefined' : JSON.stringify(value)}`;

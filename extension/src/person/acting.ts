@@ -1,5 +1,6 @@
 // Who is acting where, for the popup and for the badge: which client works in which tab, by what method, since when.
 import type { Call } from '../call';
+import { attend } from '../tabs/traffic';
 
 export interface Acting {
   owner: string;
@@ -30,6 +31,7 @@ let next: ReturnType<typeof setTimeout> | undefined;
 export function working(call: Call, tabId: number): void {
   // One that has been answered holds nothing any more, whatever its handler still does.
   if (call.signal.aborted) return;
+  attend(tabId);
   const key = `${tabId}\n${call.owner}`;
   const now = Date.now();
   let entry = table.get(key);

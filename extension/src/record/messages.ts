@@ -20,8 +20,10 @@ type Entry = Message & { origin?: string };
 
 const TEXT_MOST = 10_000;
 const IDLE_MS = 10 * 60_000;
+/** Chrome itself tells up to 1000 at once, those from before. */
+const FLOOD = 1500;
 
-export const messages = new Recorder<Entry>({ name: 'console', domains: ['Runtime', 'Log'], idle_ms: IDLE_MS, event });
+export const messages = new Recorder<Entry>({ name: 'console', domains: ['Runtime', 'Log'], idle_ms: IDLE_MS, flood: FLOOD, event });
 
 export const shown = ({ origin: _, ...message }: Entry): Message => message;
 

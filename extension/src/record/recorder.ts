@@ -1,6 +1,6 @@
 // What a tab does, written down while somebody wants to know: a ring of entries a tab, filled from the debugger's events. The debugger
 // is held from start to stop; one listener a recording, which goes with it.
-import { onDebuggerEvent, withDebugger, type Send } from '../debugger/attach';
+import { leaveNow, onDebuggerEvent, withDebugger, type Send } from '../debugger/attach';
 
 /** What there was is in the worker's memory alone: writing each entry down would cost every page that is recorded. */
 const RESTARTED = 'the browser restarted the extension\'s worker: what was recorded before this call is lost, from here on it is recorded again';
@@ -31,8 +31,14 @@ export interface Kind<E> {
   domains: string[];
   /** Without a call for so long it ends by itself; the debugger's bar must not stay for ever. */
   idle_ms: number;
+  /** So many events within 3 s are more than can be heard without everything else of the bridge waiting behind them. */
+  flood: number;
   event(recording: Recording<E>, method: string, params: Record<string, unknown>, push: (entry: E) => void, session?: string): void;
 }
+
+/** The time for which a kind's `flood` counts. */
+const FLOOD_MS = 3000;
+const FLOODED = 'the tab said more than can be written down in time, so that listening ended';
 
 export class Recorder<E> {
   private readonly tabs = new Map<number, Live<E>>();
@@ -144,10 +150,21 @@ export class Recorder<E> {
           live.entries.push(entry);
           if (live.entries.length > RING) { live.entries.shift(); live.dropped++; }
         };
+        let heard = 0;
+        let from = Date.now();
         const unhear = onDebuggerEvent(tabId, (method, params, session) => {
+          if (++heard % this.kind.flood === 0) {
+            if (Date.now() - from < FLOOD_MS) return flooded();
+            from = Date.now();
+          }
           if (method === 'Target.attachedToTarget') void this.enable((m, p) => toSession(tabId, String(params.sessionId), m, p));
           else this.kind.event(live, method, params, push, session);
         });
+        const flooded = () => {
+          unhear();
+          live.stop(FLOODED);
+          leaveNow(tabId, FLOODED);
+        };
         try {
           await this.enable(send);
           // Frames of other sites run in processes of their own, each with a debugger session of its own.

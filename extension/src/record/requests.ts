@@ -28,6 +28,9 @@ interface Hidden {
   cdp: string;
   /** The page that asked for it. */
   page?: string;
+  /** Who has the bodies: the page's own target, or that of a frame of another process or of a worker. */
+  asked: string | undefined;
+  answered?: string | undefined;
   began: number;
   requestHeaders?: Record<string, string>;
   responseHeaders?: Record<string, string>;
@@ -51,14 +54,16 @@ const BODY_MOST = 4 * 1024 * 1024;
 const POST_KEPT = 65_536;
 const URL_MOST = 8192;
 const IDLE_MS = 30 * 60_000;
+/** A request is some six events. */
+const FLOOD = 12_000;
 let counter = 0;
 
-export const requests = new Recorder<Entry>({ name: 'network', domains: ['Network'], idle_ms: IDLE_MS, event });
+export const requests = new Recorder<Entry>({ name: 'network', domains: ['Network'], idle_ms: IDLE_MS, flood: FLOOD, event });
 
 interface Sent { requestId: string; documentURL?: string; timestamp: number; wallTime: number; type?: string; request: { url: string; method: string; headers: Record<string, string>; postData?: string; hasPostData?: boolean }; redirectResponse?: Response }
 interface Response { status: number; mimeType?: string; headers?: Record<string, string>; fromDiskCache?: boolean; fromPrefetchCache?: boolean; fromServiceWorker?: boolean; encodedDataLength?: number }
 
-function event({ entries }: Recording<Entry>, method: string, params: Record<string, unknown>, push: (entry: Entry) => void): void {
+function event({ entries }: Recording<Entry>, method: string, params: Record<string, unknown>, push: (entry: Entry) => void, session?: string): void {
   const id = params.requestId as string;
   const find = () => entries.findLast((e) => e.hidden.cdp === id);
   const timestamp = params.timestamp as number;
@@ -74,7 +79,7 @@ function event({ entries }: Recording<Entry>, method: string, params: Record<str
       }
       push({
         request_id: `r${++counter}`, url: shorten(request.url), method: request.method, type: (type ?? 'Other').toLowerCase(), at: Math.round(wallTime * 1000),
-        hidden: { cdp: id, page, began: timestamp, requestHeaders: request.headers, posted: request.postData?.slice(0, POST_KEPT), hasPost: request.hasPostData },
+        hidden: { cdp: id, asked: session, page, began: timestamp, requestHeaders: request.headers, posted: request.postData?.slice(0, POST_KEPT), hasPost: request.hasPostData },
       });
       return;
     }
@@ -85,7 +90,9 @@ function event({ entries }: Recording<Entry>, method: string, params: Record<str
     }
     case 'Network.responseReceived': {
       const entry = find();
-      if (entry) answered(entry, params.response as Response);
+      if (!entry) return;
+      answered(entry, params.response as Response);
+      entry.hidden.answered = session;
       return;
     }
     case 'Network.loadingFinished': {
@@ -103,7 +110,7 @@ function event({ entries }: Recording<Entry>, method: string, params: Record<str
       return;
     }
     case 'Network.webSocketCreated':
-      push({ request_id: `r${++counter}`, url: shorten(String(params.url)), method: 'GET', type: 'websocket', at: Date.now(), hidden: { cdp: id, began: 0 } });
+      push({ request_id: `r${++counter}`, url: shorten(String(params.url)), method: 'GET', type: 'websocket', at: Date.now(), hidden: { cdp: id, asked: session, began: 0 } });
       return;
     case 'Network.webSocketHandshakeResponseReceived': {
       const entry = find();
@@ -136,19 +143,19 @@ export function filtering(filter: string | undefined): (entry: Entry) => boolean
 export async function detail(recording: Recording<Entry> | undefined, id: string): Promise<NetworkDetail> {
   const entry = recording?.entries.find((e) => e.request_id === id && mayBeTold(e));
   if (!recording || !entry) throw new BridgeError('INVALID_PARAMS', `invalid params: there is no request ${id.slice(0, 40)} in this tab's record`);
-  const { cdp, requestHeaders, responseHeaders, posted, hasPost } = entry.hidden;
+  const { cdp, asked, answered, requestHeaders, responseHeaders, posted, hasPost } = entry.hidden;
   const all: NetworkDetail = { ...shown(entry), ...(requestHeaders ? { request_headers: requestHeaders } : {}), ...(responseHeaders ? { response_headers: responseHeaders } : {}) };
   if (entry.redirected_to !== undefined && sites.refusal(entry.redirected_to) !== undefined) delete all.response_headers;
   const live = recording.status === 'recording';
   if (posted !== undefined || hasPost) {
-    const whole = live ? await recording.send<{ postData: string }>('Network.getRequestPostData', { requestId: cdp }).catch(() => undefined) : undefined;
+    const whole = live ? await recording.send<{ postData: string }>('Network.getRequestPostData', { requestId: cdp }, asked).catch(() => undefined) : undefined;
     const body = whole?.postData ?? posted;
     if (body !== undefined) all.request_body = body.slice(0, BODY_MOST);
   }
   if (entry.status === undefined || entry.redirected_to !== undefined) return all;
   if (!live) return { ...all, note: 'the recording is stopped: bodies are to be had only while it runs' };
   try {
-    const { body, base64Encoded } = await recording.send<{ body: string; base64Encoded: boolean }>('Network.getResponseBody', { requestId: cdp });
+    const { body, base64Encoded } = await recording.send<{ body: string; base64Encoded: boolean }>('Network.getResponseBody', { requestId: cdp }, answered);
     all.response_body = body.slice(0, BODY_MOST);
     if (base64Encoded) all.base64 = true;
     if (body.length > BODY_MOST) all.truncated = true;

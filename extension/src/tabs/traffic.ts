@@ -21,11 +21,40 @@ export interface Traffic {
 interface Details { tabId: number; requestId: string; type: string }
 interface Request { tabId: number; at: number; answered: boolean }
 
-/** Must be set up before what is to be watched begins. */
+/** Must be set up before what is to be watched begins, unless the tab was attended to. */
 export function watchTraffic(knownTab?: number): Traffic {
+  return watch(knownTab, new Map(knownTab === undefined ? [] : attended.get(knownTab)?.requests));
+}
+
+/** A tab that a call has come to is listened to for so long after it: who then waits for its network must know what is under way. */
+const ATTEND_MS = 15_000;
+const ATTEND_MOST = 20;
+const attended = new Map<number, { requests: Map<string, Request>; traffic: Traffic; over: ReturnType<typeof setTimeout> }>();
+
+/** A call has come to the tab. */
+export function attend(tabId: number): void {
+  const known = attended.get(tabId);
+  if (known) {
+    clearTimeout(known.over);
+    known.over = setTimeout(leave, ATTEND_MS, tabId);
+    return;
+  }
+  if (attended.size >= ATTEND_MOST) leave(attended.keys().next().value!);
+  const requests = new Map<string, Request>();
+  attended.set(tabId, { requests, traffic: watch(tabId, requests), over: setTimeout(leave, ATTEND_MS, tabId) });
+}
+
+function leave(tabId: number): void {
+  const known = attended.get(tabId);
+  if (!known) return;
+  clearTimeout(known.over);
+  known.traffic.stop();
+  attended.delete(tabId);
+}
+
+function watch(knownTab: number | undefined, requests: Map<string, Request>): Traffic {
   let tabId = knownTab;
   let last = Date.now();
-  const requests = new Map<string, Request>();
   let wake = () => {};
   const mine = (d: Details) => d.tabId >= 0 && (tabId === undefined || d.tabId === tabId) && !NOT_COUNTED.has(d.type);
   const touched = () => { last = Date.now(); wake(); };

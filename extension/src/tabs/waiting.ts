@@ -10,6 +10,8 @@ export interface Period { from: number; until: number; timeout: number }
 
 /** What is left of the call's deadline for the answer to travel. */
 const ANSWER_MS = 250;
+/** However short the time, there is one look at how things stand; it may take this long. */
+export const LOOK_MS = 1500;
 const TICK_MS = 100;
 /** Child frames are woken less often: there may be many. */
 const FRAME_TICK_MS = 400;
@@ -59,12 +61,16 @@ export class Settling {
   }
 }
 
-/** Ends a wait when its time is over, its call is cancelled or its tab closed. */
-export function bounded(call: Call, tabId: number, wait: Settling, { until }: Period, late: () => BridgeError): void {
+/** Ends a wait when its time is over and it has `looked` at least once, its call is cancelled or its tab closed. */
+export function bounded(call: Call, tabId: number, wait: Settling, { from, until }: Period, late: () => BridgeError, looked: () => boolean): void {
   const onAbort = () => wait.end(remaining(call) <= 50 ? late() : new BridgeError('CANCELLED', 'cancelled'));
   call.signal.addEventListener('abort', onAbort, { once: true });
   wait.onEnd(() => call.signal.removeEventListener('abort', onAbort));
-  wait.after_ms(Math.max(0, until - Date.now()), () => wait.end(late()));
+  const over = () => {
+    if (looked() || Date.now() >= Math.min(from + LOOK_MS, call.deadline - ANSWER_MS)) wait.end(late());
+    else wait.after_ms(20, over);
+  };
+  wait.after_ms(Math.max(0, until - Date.now()), over);
   wait.listen(chrome.tabs.onRemoved, (id: number) => { if (id === tabId) wait.end(new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while something was waited for in it`)); });
   if (call.signal.aborted) onAbort();
 }
@@ -143,7 +149,11 @@ export async function waitInPages(call: Call, tabId: number, condition: Conditio
     }
   };
 
-  bounded(call, tabId, wait, time, why);
+  const looked = () => {
+    const top = frames.get(0)?.standing;
+    return noPage !== undefined || (top !== undefined && (top.found || (!scanning && [...frames.values()].every((f) => f.standing))));
+  };
+  bounded(call, tabId, wait, time, why, looked);
   wait.listen(chrome.webNavigation.onCommitted, (d: { tabId: number; frameId: number; documentId?: string; documentLifecycle?: string }) => {
     if (d.tabId !== tabId || d.documentLifecycle !== 'active') return;
     if (d.frameId === 0) {

@@ -5,7 +5,7 @@ import { describe, outline, type ElementInfo } from '../describe';
 import { shadowOf } from '../dom';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
-import { queued } from '../wait';
+import { later, queued } from '../wait';
 import { native } from '../native';
 
 export interface Uploaded { element: ElementInfo; files: { name: string; size: number }[]; dropped?: true; shadow?: true }
@@ -35,8 +35,8 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Whether the element is there and takes files; changes nothing. The files are brought to its document next. */
-export function uploadPlaceOp(args: ElementArgs & { count: number }, ctx: PageContext): Promise<{ there: true; shadow?: true } | Beyond> {
-  return onElement<{ there: true }>(args, ctx, { needs: { visible: false }, resolve: inputOf, unfit: (el) => { refuse(el, args.count); return null; }, act: () => ({ there: true }) });
+export function uploadPlaceOp(args: ElementArgs & { count: number }, ctx: PageContext): Promise<{ input: boolean; shadow?: true } | Beyond> {
+  return onElement<{ input: boolean }>(args, ctx, { needs: { visible: false }, resolve: inputOf, unfit: (el) => { refuse(el, args.count); return null; }, act: ({ el }) => ({ input: isFileInput(el) }) });
 }
 
 export function uploadOp(args: ElementArgs & { token: string; count: number }, ctx: PageContext): Promise<Uploaded | Beyond> {
@@ -120,19 +120,26 @@ function drop(el: Element, dataTransfer: DataTransfer): boolean {
   return true;
 }
 
+/** How long a page may take from the click to its asking for a file. */
+const ASKED_MS = 400;
+
 /** The file input that the page clicks by itself when the element is clicked. The browser's own dialog does not come up. */
 async function askedByClick(el: Element): Promise<HTMLInputElement | undefined> {
   let asked: HTMLInputElement | undefined;
+  let heard = () => {};
+  const said = new Promise<void>((resolve) => { heard = resolve; });
   const onClick = (e: Event) => {
     const [first] = e.composedPath();
     if (!(first instanceof HTMLInputElement) || first.type !== 'file') return;
     asked = first;
     e.preventDefault();
+    heard();
   };
   window.addEventListener('click', onClick, { capture: true });
   try {
     native(el as HTMLElement).click();
-    for (let i = 0; i < 5 && !asked; i++) await queued();
+    // A page may have something to do first.
+    await Promise.race([said, new Promise<void>((resolve) => { later(resolve, ASKED_MS); })]);
   } finally {
     window.removeEventListener('click', onClick, { capture: true });
   }
