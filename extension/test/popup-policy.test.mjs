@@ -8,7 +8,7 @@ const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 let b;
 let page;
 before(async () => {
-  b = await start({ daemon: 'real', pages: { '/': '<title>x</title>' } });
+  b = await start({ daemon: 'real', pages: { '/': '<title>x</title>' }, routes: { '/hop': { redirect: '{{cross}}/' } } });
   page = await openPopup(b);
   await popupShows(b, page, 'state', /Connected/);
 });
@@ -71,4 +71,23 @@ test('an agent is told by the name that it gave itself, and no client learns of 
   assert.equal(acks.join().includes('Shopping'), false);
   agent.close();
   next.close();
+});
+
+test('what the command line says of sites and of the user\'s tabs counts here at once, and is shown', async () => {
+  b.daemon.run('policy', 'set', 'deny', 'localhost, *.mail.example');
+  await popupShows(b, page, 'deny', /^localhost, \*\.mail\.example$/);
+  // The daemon judges the address that is named, the extension where it leads.
+  for (const url of [`${b.cross}/`, `${b.base}/hop`]) {
+    const { code, error } = await b.fails('new_tab', { url });
+    assert.deepEqual([code, error.slice(0, 51)], ['PERMISSION_DENIED', 'forbidden: domain localhost is on the user\'s deny l']);
+  }
+  page = await openPopup(b);
+  b.daemon.run('policy', 'set', 'deny', 'none');
+  b.daemon.run('policy', 'set', 'user-tabs', 'deny');
+  await popupShows(b, page, 'user-tabs', /^Not allowed$/);
+  const agent = await b.client({ protocol: 2, name: 'agent', token: b.daemon.run('token').trim() });
+  assert.deepEqual((await agent.ok('list_tabs')).tabs, []);
+  agent.close();
+  b.daemon.run('policy', 'set', 'user-tabs', 'allow');
+  for (let i = 0; i < 100 && !(await b.chromium.evaluate(page, 'document.getElementById("user-tabs-line").hidden')); i++) await sleep(50);
 });

@@ -27,7 +27,7 @@ test('every text that is asked for is there, and none is there for nothing', () 
   for (const [, key] of html.matchAll(/data-i18n(?:-title)?="(\w+)"/g)) asked.add(key);
   for (const [key] of code.matchAll(/\b(?:popup|prompt|state|hint|badge)_[a-z_]+[a-z]\b/g)) asked.add(key);
   for (const state of ['up', 'dialing', 'down', 'unpaired', 'refused', 'replaced', 'foreign']) for (const kind of ['badge', 'state', 'hint']) asked.add(`${kind}_${state}`);
-  for (const said of ['allow', 'ask', 'deny']) asked.add(`popup_user_tabs_${said}`);
+  for (const said of ['ask', 'deny']) asked.add(`popup_user_tabs_${said}`);
   // Nothing more can be said while it is being dialled.
   asked.delete('hint_dialing');
   assert.deepEqual([...asked].filter((key) => !en[key]), []);

@@ -26,6 +26,7 @@ before(async () => {
       '/back': '<title>Back</title><h1>back</h1>',
     },
     routes: {
+      '/slow': { body: '<title>Slow</title><p>came late</p>', delay: 1500 },
       '/hop': { redirect: '{{cross}}/denied?secret=1' },
       '/data': { body: '{}', type: 'application/json', headers: { 'access-control-allow-origin': '*' } },
       '/hop-file': { redirect: '{{cross}}/file' },
@@ -120,6 +121,14 @@ test('navigate and new_tab: refused before anything is sent, and told by the hos
   const open = await tabs();
   refused(await b.fails('new_tab', { url: `${b.base}/hop` }));
   assert.equal(await tabs(), open);
+  // Back to where it was before the list was made.
+  limit({});
+  await b.ok('navigate', { tab_id: tab, url: `${b.cross}/denied` });
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/back` });
+  limit({ deny: ['localhost'] });
+  refused(await b.fails('go_back', { tab_id: tab }));
+  refused(await b.fails('get_page_content', { tab_id: tab }));
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/back` });
   const file = await b.fails('navigate', { tab_id: tab, url: `${b.base}/hop-file` });
   assert.equal(file.code, 'PERMISSION_DENIED');
   silent(file);
@@ -236,6 +245,11 @@ test('an allow list shuts out every other site', async () => {
     assert.equal((await b.ok('get_value', { tab_id: tab, target: { value: '#i' } })).value, 'v');
     await b.ok('close_tab', { tab_id: tab });
   }
+  // A page that is on its way is waited for as ever.
+  const slow = (await b.ok('new_tab', {})).tab_id;
+  await b.ok('navigate', { tab_id: slow, url: `http://fine.test:${b.site.port}/slow`, wait_until: 'none' });
+  assert.match(JSON.stringify(await b.ok('get_page_content', { tab_id: slow })), /came late/);
+  await b.ok('close_tab', { tab_id: slow });
   // A list that is changed counts from the next operation on.
   const { tab_id: tab } = await b.ok('new_tab', { url: at('fine.test') });
   limit({ allow: ['other.test'] });

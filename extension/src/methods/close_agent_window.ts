@@ -2,19 +2,23 @@
 import type { Handler } from '../call';
 import { BridgeError } from '../errors';
 import type { CloseAgentWindowParams, CloseAgentWindowResult } from '../generated/methods';
+import { userTabs } from '../policy/policy';
 import { closeTab } from '../tabs/close';
-import { windowOf } from '../tabs/owners';
+import { ownerOf, windowOf } from '../tabs/owners';
 
 export const handler: Handler<CloseAgentWindowParams, CloseAgentWindowResult> = async (params, call) => {
   const owner = params.owner ?? call.owner;
   if (call.class === 'agent' && owner !== call.owner) throw new BridgeError('PERMISSION_DENIED', 'forbidden: not owner');
   const windowId = await windowOf(owner);
   if (windowId === undefined) return { closed: false, window_id: null };
-  const tabs = await chrome.tabs.query({ windowId });
+  const all = await chrome.tabs.query({ windowId });
+  // What the user has put there stays theirs, and the window with it.
+  const keeps = call.class === 'agent' && userTabs !== 'allow';
+  const tabs = keeps ? (await Promise.all(all.map(async (t) => ({ t, owner: await ownerOf(t.id ?? -1) })))).filter(({ owner }) => owner !== undefined).map(({ t }) => t) : all;
   call.acted();
   // Tab by tab, so that one that asks whether it may be left does not keep the window.
   await Promise.all(tabs.map(async (t) => { if (t.id !== undefined) await closeTab(call, t.id); }));
-  const left = await chrome.windows.get(windowId).catch(() => undefined);
+  const left = tabs.length < all.length ? undefined : await chrome.windows.get(windowId).catch(() => undefined);
   if (left) await chrome.windows.remove(windowId).catch(() => {});
   return { closed: true, window_id: windowId };
 };

@@ -8,8 +8,9 @@ const SHOWN = 30;
 const rows = new Map<string, HTMLLIElement>();
 
 export function showLimits({ limits: { userTabs, allow, deny }, shared }: Status, unshare: (owner: string, place: string) => void): void {
-  set('user-tabs', text(`popup_user_tabs_${userTabs}`));
-  set('sites', allow.length || deny.length ? text('popup_sites_limited') : text('popup_sites_all'));
+  // Where nothing is limited there is nothing to say.
+  el('user-tabs-line').hidden = userTabs === 'allow';
+  if (userTabs !== 'allow') set('user-tabs', text(`popup_user_tabs_${userTabs}`));
   list('allow', allow);
   list('deny', deny);
   el('shared-section').hidden = shared.length === 0 && userTabs !== 'ask';

@@ -61,7 +61,7 @@ function raise(owner: string, place: string, tabId: number): Question {
   const answer = new Promise<boolean | undefined>((r) => { resolve = r; });
   const question: Question = {
     id, owner, place, title: '', answer,
-    opened: chrome.windows.create({ type: 'popup', url: chrome.runtime.getURL(`prompt.html#${id}`), width: 460, height: 300, focused: true }),
+    opened: chrome.windows.create({ type: 'popup', url: chrome.runtime.getURL(`prompt.html#${id}`), width: 480, height: 360, focused: true }),
     shownAt: Infinity,
     settle(given) {
       if (open.get(owner) !== question) return;

@@ -18,7 +18,8 @@ export function admitAddress(url: string): void {
 }
 
 /** The bridge's own pages, the one that asks the user among them, are nobody's to work on. */
-export const isOurs = (url: string | undefined): boolean => url?.startsWith(chrome.runtime.getURL('')) === true;
+export const isOurs = (url: string | undefined): boolean => url?.startsWith(OURS) === true;
+const OURS = chrome.runtime.getURL('');
 
 /** What leads away from a page or ends it, and tells nothing of it, a client may always do with its own tab. */
 const LEAVING = new Set(['close_tab', 'navigate']);
