@@ -118,7 +118,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
             hub: RefCell::new(hub),
             host,
             clock,
-            options,
+            options: options.consistent(),
             config,
             links: RefCell::default(),
             all: RefCell::default(),

@@ -34,6 +34,15 @@ pub struct Options {
     pub read_bytes: usize,
 }
 
+impl Options {
+    /// The same, with marks that lie below the queues that they speak of.
+    pub(crate) fn consistent(self) -> Self {
+        let shortest = self.client_queue.min(self.extension_queue);
+        let slow_mark = self.slow_mark.min(shortest / 2);
+        Self { slow_mark, fast_mark: self.fast_mark.min(slow_mark / 4), ..self }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
