@@ -23,10 +23,13 @@ export default tseslint.config(
   },
   {
     // What runs inside a page is bundled on its own and must not pull in the worker.
-    files: ['src/page/**/*.ts'],
+    files: ['src/page/**/*.ts', 'src/overlay/**/*.ts'],
     plugins: { bridged: { rules: { 'native-nodes': nativeNodes } } },
+    rules: { 'bridged/native-nodes': 'error' },
+  },
+  {
+    files: ['src/page/**/*.ts'],
     rules: {
-      'bridged/native-nodes': 'error',
       'no-restricted-imports': ['error', { patterns: [
         { group: ['**/methods/*', '**/connection/*', '**/tabs/*', '**/router*', '**/worker*', '**/errors*', '**/call*'], message: 'page code must not import worker code' }] }],
     },

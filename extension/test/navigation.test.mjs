@@ -103,6 +103,17 @@ test('204: no page comes, the tab stays, the answer comes', async () => {
   assert.equal(await where(), `${b.base}/two`);
 });
 
+test('a data: address: Chrome leads no page there, which is said; a new tab shows it', async () => {
+  await go('/two');
+  const address = 'data:text/html,<title>Data</title>';
+  const answer = await b.fails('navigate', { tab_id: tab, url: address });
+  assert.equal(answer.code, 'NAVIGATION_FAILED');
+  assert.match(answer.error, /no tab from a page to a data: address; a new tab .*still at .*\/two$/);
+  const { tab_id, title } = await b.ok('navigate', { url: address, new_tab: true });
+  assert.equal(title, 'Data');
+  await b.ok('close_tab', { tab_id });
+});
+
 test('a download instead of a page is named as such', async () => {
   await go('/two');
   const answer = await go('/file.bin');
@@ -210,7 +221,9 @@ test('a download instead of a page in a new tab is named as such, and no tab sta
     assert.equal(answer.code, 'NAVIGATION_FAILED');
     assert.match(answer.error, /is a download, not a page \(complete: /, method);
   }
-  assert.equal((await b.fails('navigate', { url: `${b.base}/204`, new_tab: true })).code, 'NAVIGATION_FAILED');
+  const empty = await b.fails('navigate', { url: `${b.base}/204`, new_tab: true });
+  assert.equal(empty.code, 'NAVIGATION_FAILED');
+  assert.match(empty.error, /led to no page .*; the tab shows no page$/);
   assert.equal((await b.fails('navigate', { url: `${b.base}/drop`, new_tab: true })).code, 'NAVIGATION_FAILED');
   assert.equal((await b.ok('list_tabs')).tabs.length, count);
 });

@@ -15,6 +15,9 @@ const pages = {
   '/parts': page(`<nav>NOISE</nav>${story(1)}<div><h3>Feature</h3><p>Short.</p></div><div><h2>Prices</h2><table><tr><th>Plan</th><th>Price</th></tr><tr><td>Free</td><td>0</td></tr></table></div><div><h2>Questions</h2><p>What is it? It is a thing.</p><p>Is it? It is.</p><p>Was it ever something else, and if so, for how long, and why did it change, and who decided that it had to change?</p></div>`),
   '/twins': page('<p>price <span><span style="position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0)">$12.99</span><span aria-hidden="true"><span>$</span>12.99</span></span> <span aria-hidden="true">HID</span></p>'),
   '/app': page('<div id="app"></div><script>setTimeout(() => { app.innerHTML = "<h1>Drawn</h1><p>by a script</p>" }, 0)</script>'),
+  '/ticks': page(`<ul><li><span role="checkbox" aria-checked="true" tabindex="0"></span> bought</li><li><label><span role="checkbox" aria-checked="false"></span>to buy</label></li>
+    <li role="checkbox" aria-checked="true">sent</li><li role="menuitemcheckbox" aria-checked="false">to send</li><li><button role="switch" aria-checked="true">Sw</button> on</li>
+    <li>text <span role="checkbox" aria-checked="true"></span></li></ul>`),
   '/formula': page('<p>Euler: <span class="katex"><span class="katex-mathml"><math><semantics><mi>e</mi><annotation encoding="application/x-tex">e^{i\\pi}+1=0</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">eiπ+1=0</span></span>.</p><math><mi>y</mi><mo>=</mo><mn>1</mn></math>'),
   '/nodes': page(Array.from({ length: 6000 }, (_, i) => `<section><h2>S${i}</h2><p>text <b>${i}</b> <a href="/${i}">link</a></p><ul><li>a</li><li>b</li></ul></section>`).join('')),
   '/deep': page('<script>let p = document.body; for (let i = 0; i < 600; i++) { const d = document.createElement(["blockquote", "div", "ul", "b"][i % 4]); p.append(d); p = d } p.textContent = "bottom"</script>'),
@@ -74,6 +77,10 @@ test('headings, marks, lists, code, links, pictures of one page', async () => {
     `[One](${at}/1) [Two](${at}/2)`, 'price $12.99', '### Acc', 'pw1  \npw2\n\npw3', 'loose text\n\npara\n\ntail', '漢(kan)');
   assert.equal(markdown.match(/Hidden|Btn|track\.gif|ta\b|AH\b/g), null);
   for (const lang of ['js', 'shell', 'rust', 'ts', 'haskell', 'c++', 'javascript']) has(markdown, '```' + lang + '\n');
+});
+
+test('tick boxes that are made of something else make tasks too', async () => {
+  assert.equal((await read('/ticks', { selector: 'ul' })).trim(), '- [x] bought\n- [ ] to buy\n- [x] sent\n- [ ] to send\n- [x] on\n- text');
 });
 
 test('an article without what stands around it, with all that is in it', async () => {

@@ -30,6 +30,7 @@ test('JPEG with a quality', async () => {
   const high = await b.ok('screenshot', { tab_id: tab, format: 'jpeg', quality: 100 });
   assert.deepEqual([...bytes(low.data).subarray(0, 2)], [0xff, 0xd8]);
   assert.ok(low.size < high.size);
+  for (const quality of [-1, 101, 50.5]) assert.equal((await b.fails('screenshot', { tab_id: tab, format: 'jpeg', quality })).code, 'INVALID_PARAMS', String(quality));
 });
 
 test('a tab behind another one is shown and taken; several at once each get their own', async () => {

@@ -54,10 +54,10 @@ function draw(box: Box | undefined, point: Point | undefined): void {
   const { host, root } = (layer ??= make());
   clearTimeout(gone);
   gone = setTimeout(remove, GONE_MS);
-  host.hidden = false;
-  if (!host.isConnected) document.documentElement.append(host);
+  native(host).hidden = false;
+  if (!native(host).isConnected) native(document.documentElement).append(host);
   raise(host);
-  for (const old of root.querySelectorAll('.box, .ripple')) old.remove();
+  for (const old of root.querySelectorAll('.box, .ripple')) native(old).remove();
   if (box) root.append(placed('box', { left: box.left - 4, top: box.top - 4, width: box.width + 8, height: box.height + 8 }));
   if (!point) return;
   root.append(placed('ripple', { left: point.x, top: point.y }));
@@ -75,10 +75,10 @@ function draw(box: Box | undefined, point: Point | undefined): void {
 
 function make(): Layer {
   const host = document.createElement(HOST);
-  host.setAttribute('aria-hidden', 'true');
+  native(host).setAttribute('aria-hidden', 'true');
   // Above the page's dialogs too, without closing any of its own popovers.
-  host.setAttribute('popover', 'manual');
-  const root = host.attachShadow({ mode: 'closed' });
+  native(host).setAttribute('popover', 'manual');
+  const root = native(host).attachShadow({ mode: 'closed' });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(STYLE);
   root.adoptedStyleSheets = [sheet];
@@ -88,11 +88,11 @@ function make(): Layer {
 
 /** Into the top layer, and above what the page has put there since. */
 function raise(host: HTMLElement): void {
-  if (host.matches(':popover-open')) {
+  if (native(host).matches(':popover-open')) {
     if (!document.querySelector('dialog:modal, :fullscreen')) return;
-    host.hidePopover();
+    native(host).hidePopover();
   }
-  host.showPopover();
+  native(host).showPopover();
 }
 
 function placed(name: string, { left, top, width, height }: Partial<Box>): HTMLElement {
@@ -116,7 +116,7 @@ function arrow(): SVGElement {
 }
 
 function remove(): void {
-  layer?.host.remove();
+  native(layer?.host)?.remove();
   layer = undefined;
   overlay().host = undefined;
 }
@@ -130,7 +130,7 @@ const DRAWN_MS = 150;
 overlay().hide = async (ms) => {
   hiddenUntil = Date.now() + ms;
   if (!layer) return;
-  layer.host.hidden = true;
+  native(layer.host).hidden = true;
   if (document.hidden) return;
   await new Promise<void>((done) => {
     const late = setTimeout(done, DRAWN_MS);
@@ -139,5 +139,5 @@ overlay().hide = async (ms) => {
 };
 overlay().show = () => {
   hiddenUntil = 0;
-  if (layer) layer.host.hidden = false;
+  if (layer) native(layer.host).hidden = false;
 };

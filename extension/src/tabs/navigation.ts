@@ -367,10 +367,11 @@ const shown = (url: string | undefined) => (url === undefined ? 'the page' : (ur
 async function stayedWhere(tabId: number, wanted: string | undefined, begun: boolean, download: Download | undefined): Promise<BridgeError> {
   const tab = await chrome.tabs.get(tabId).catch(() => undefined);
   if (!tab) return new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
-  const at = `the tab is still at ${shown(tab.url)}`;
+  const at = tab.url ? `the tab is still at ${shown(tab.url)}` : 'the tab shows no page';
   if (!begun) return new BridgeError('PAGE_BLOCKED', `the page in tab ${tabId} does not let go: it asks whether it may be left (beforeunload), shows a dialog, or a script in it runs on; ${at}`);
   admitDownload(download);
   if (download !== undefined) return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} is a download, not a page (${stateOf(download)}); ${at}`);
+  if (/^\s*data:/i.test(wanted ?? '')) return new BridgeError('NAVIGATION_FAILED', `Chrome leads no tab from a page to a data: address; a new tab can be opened at it (new_tab); ${at}`);
   return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} led to no page (the server sent no content, or the navigation was stopped); ${at}`);
 }
 

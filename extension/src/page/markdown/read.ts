@@ -61,7 +61,8 @@ class Reader {
     if (el !== this.root) {
       if (this.omit?.has(el) || native(el).hasAttribute('hidden') || isIconFont(el)) return 'skip';
       if (native(el).getAttribute('aria-hidden') === 'true' && !hasUnseenTwin(el)) return 'skip';
-      if (tag === 'input' && (el as HTMLInputElement).type === 'checkbox' && seen()) this.to.task((el as HTMLInputElement).checked);
+      const ticked = tag === 'li' ? null : tickOf(el);
+      if (ticked !== null && seen()) this.to.task(ticked);
       if (SKIPPED.has(tag) && !(tag === 'button' && this.titles)) return 'skip';
       // Rows that fold away keep their cells, which must make no columns.
       if (tag === 'tr' && style.visibility === 'collapse') return 'skip';
@@ -91,7 +92,7 @@ class Reader {
       case 'blockquote': return to.quote();
       case 'ul': case 'menu': return to.list(false, 1, 1);
       case 'ol': return this.ordered(el as HTMLOListElement);
-      case 'li': return to.item(native(el).hasAttribute('value') ? (el as HTMLLIElement).value : undefined);
+      case 'li': return this.item(el as HTMLLIElement);
       case 'dl': return to.list(false, 1, 1);
       case 'dt': return this.term();
       case 'dd': return to.plain();
@@ -105,6 +106,13 @@ class Reader {
       case 'rt': to.text('('); return () => to.text(')');
       default: return this.byRole(el, tag, style);
     }
+  }
+
+  private item(el: HTMLLIElement): () => void {
+    const end = this.to.item(el.hasAttribute('value') ? el.value : undefined);
+    const ticked = tickOf(el);
+    if (ticked !== null) this.to.task(ticked);
+    return end;
   }
 
   private byRole(el: Element, tag: string, style: CSSStyleDeclaration): Leave {
@@ -250,6 +258,13 @@ function cellOf(cell: HTMLTableCellElement, style: CSSStyleDeclaration): Omit<Ce
 function ariaCell(el: Element, role: string): Omit<Cell, 'blocks'> {
   const span = (name: string) => Math.min(1000, Math.max(1, Math.trunc(Number(native(el).getAttribute(name))) || 1));
   return { header: /header$/.test(role), align: '', colspan: span('aria-colspan'), rowspan: span('aria-rowspan') };
+}
+
+/** Whether a tick box is ticked, the browser's own or one made of something else; null for what is none. */
+function tickOf(el: Element): boolean | null {
+  if (el instanceof HTMLInputElement) return el.type === 'checkbox' ? el.checked : null;
+  if (!/^\s*(?:checkbox|menuitemcheckbox|switch)(?:\s|$)/i.test(native(el).getAttribute('role') ?? '')) return null;
+  return native(el).getAttribute('aria-checked')?.trim().toLowerCase() === 'true';
 }
 
 /** The mark beside a heading that links to the heading itself. */
