@@ -72,7 +72,7 @@ test('headings, marks, lists, code, links, pictures of one page', async () => {
   has(markdown, '# Title\n\n## Two `code`', '**bold** and **more** *it*', 'H<sub>2</sub>O x<sup>2</sup> <kbd>Ctrl</kbd>+<kbd>C</kbd>', '~~gone~~ ~~sp~~', '“quote”',
     '- three\n\n  - n1\n    1. d1\n    7. d7', '9. nine\n\n10. ten\n\n    ```\n    code in li\n    ```\n\n11. x', '3) c\n2) b\n1) a', '- [x] done\n- [ ] todo\n- \\[ ] fake',
     '> q1\n>\n> > q2\n> >\n> > q3\n>\n> - ql', '````python\ndef f():\n    return "```"\n````', '```go\na\nb\n```',
-    '[`linkcode`](' + at + '/c)', `[sp](${at}/p%20(1).html?q=a%20b) js [frag](${at}/markdown.html#frag)`, `[Icon link](${at}/icon)`, `[![img \\[x\\]](${at}/i.png)](${at}/i)`,
+    '[`linkcode`](' + at + '/c)', `[sp](${at}/p%20(1).html?q=a%20b) js vb [frag](${at}/markdown.html#frag)`, `[Icon link](${at}/icon)`, `[![img \\[x\\]](${at}/i.png)](${at}/i)`,
     `### [Card](${at}/card)\n\nCard text`, `![Lazy](${at}/lazy.jpg)`, '- **Term**\n\n  Def 1\n\n  Def 2\n\n  ```\n  x\n  ```', '**Sum**\n\nBody', '**Closed**', 'Caption **b**',
     `[One](${at}/1) [Two](${at}/2)`, 'price $12.99', '### Acc', 'pw1  \npw2\n\npw3', 'loose text\n\npara\n\ntail', '漢(kan)');
   assert.equal(markdown.match(/Hidden|Btn|track\.gif|ta\b|AH\b/g), null);

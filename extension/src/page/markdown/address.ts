@@ -4,7 +4,7 @@ import { native } from '../native';
 /** Where a link leads; null for what is no address (scripts, nothing at all). */
 export function linkAddress(el: Element): string | null {
   const raw = native(el).getAttribute('href') ?? native(el).getAttribute('xlink:href');
-  if (raw === null || /^\s*(?:javascript|data|blob|about):/i.test(raw)) return null;
+  if (raw === null || /^\s*(?:javascript|vbscript|data|blob|about):/i.test(raw)) return null;
   return absolute(raw);
 }
 
