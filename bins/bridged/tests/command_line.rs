@@ -61,12 +61,12 @@ fn json_is_the_result_object_itself() {
     let daemon = home.serve();
     let _browser = browser(&daemon);
     let result: Value = serde_json::from_str(
-        &home.bridge(["click", "text=Sign in", "--tab=7", "--timeout", "900", "--json"]).ok(),
+        &home.bridge(["click", "text=Sign in", "--tab=7", "--timeout", "90000", "--json"]).ok(),
     )
     .unwrap();
     assert_eq!(
         result["asked"],
-        json!({"target": {"by": "text", "value": "Sign in"}, "tab_id": 7, "timeout": 900})
+        json!({"target": {"by": "text", "value": "Sign in"}, "tab_id": 7, "timeout": 90000})
     );
 }
 
