@@ -2,6 +2,8 @@
 # what they do, and can be run again at any time.
 .PHONY: demo test build extension docs bench fuzz help clean
 .DEFAULT_GOAL := help
+# Where cargo puts what it builds.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -10,7 +12,7 @@ demo: ## Drives a real Chromium through the bridge, step by step, and leaves a p
 	@.ci/need cc chromium
 	@.ci/stage "extension" .ci/extension
 	@.ci/stage "release build of bridged" cargo build --release --locked -p bridged -p bridge
-	@target/release/bridged demo
+	@$(TARGET)/release/bridged demo
 
 test: ## Every test, lint and check of the project
 	@.ci/test
@@ -29,7 +31,7 @@ bench: ## The daemon beside a bare relay, judged by ratio, and the core's instru
 	@.ci/need cc valgrind
 	@core/benches/compare.sh --limit 3
 	@cargo build --release --locked --quiet -p bridged -p bridge-bench
-	@target/release/bridge-bench target/release/bridged
+	@$(TARGET)/release/bridge-bench $(TARGET)/release/bridged
 
 fuzz: ## Ten minutes of each fuzz target
 	@.ci/need fuzz

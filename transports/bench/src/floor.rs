@@ -1,5 +1,6 @@
 //! The floor: a relay on one thread that unmasks and frames as a WebSocket server must, and does nothing else. It reads no
-//! JSON, keeps no table and has no deadlines; answers go back in the order in which the requests came.
+//! JSON, keeps no table and has no deadlines; answers go back in the order in which the requests came. What one read brought
+//! is written on at once, as the load tool's own floor does it: waiting for what others bring would be a policy.
 
 use bridge_driver::{Codec, Decoded};
 use bridge_websocket::Frames;
@@ -24,6 +25,7 @@ pub(crate) fn serve() -> std::io::Result<()> {
     let mut peers: Vec<Peer> = Vec::new();
     let mut extension = 0;
     let mut asked = VecDeque::new();
+    let mut touched = Vec::new();
     let mut buffer = vec![0; 128 << 10];
     loop {
         let ready = wait(&listener, &peers)?;
@@ -75,11 +77,17 @@ pub(crate) fn serve() -> std::io::Result<()> {
                     extension
                 };
                 peers[to].send(message);
+                if !touched.contains(&to) {
+                    touched.push(to);
+                }
             }
             peers[at].codec = codec;
             peers[at].out.extend_from_slice(&replies);
+            peers[at].flush();
+            touched.drain(..).for_each(|to| peers[to].flush());
         }
-        peers.iter_mut().for_each(Peer::flush);
+        // Those that took no more then, and do now.
+        peers.iter_mut().filter(|peer| !peer.out.is_empty()).for_each(Peer::flush);
     }
 }
 

@@ -27,7 +27,7 @@ impl Server {
         fs::create_dir_all(&run)?;
         fs::set_permissions(&run, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
         let mut command = Command::new(program);
-        command.args(["serve", "--port", "0", "--http-port", "off", "--log", "warn"]);
+        command.args(["serve", "--port", "0", "--http-port", "off", "--log", "error"]);
         command.env("XDG_STATE_HOME", home).env("XDG_CONFIG_HOME", home).env("XDG_RUNTIME_DIR", run);
         Self::start(&mut command)
     }
@@ -58,8 +58,21 @@ impl Server {
 
     /// Its memory, in MB.
     pub(crate) fn rss(&self) -> f64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most it ever was, in MB, since [`Server::forget_the_peak`].
+    pub(crate) fn peak(&self) -> f64 {
+        self.status("VmHWM:")
+    }
+
+    pub(crate) fn forget_the_peak(&self) {
+        let _ = fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
+    }
+
+    fn status(&self, name: &str) -> f64 {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|line| line.trim().split(' ').next()?.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
     }
 }
