@@ -10,6 +10,8 @@ const many = (script) => `<!doctype html><title>Large</title><body><script>${scr
 const pages = {
   '/scripts': '<!doctype html><title>标题 – 👍🏽</title><body><p>北京 مرحبا e\u0301 👩‍💻 𝒳</p><p>a &lt; b &amp;&amp; c &gt; d</p><p>only once</p><div>x<span>y</span><b>z</b> w</div>',
   '/layout': '<!doctype html><title>L</title><body><h1>One</h1><p>two<br>three</p><table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table><pre>  keep\n    this</pre><ul><li>i</li><li>j</li></ul><p>  much\n   white   space </p>',
+  '/dark': '<!doctype html><meta name="color-scheme" content="dark"><title>D</title><p>bright words</p>',
+  '/either': '<!doctype html><meta name="color-scheme" content="light dark"><title>E</title><p>plain words</p><p style="color:#fff">HID</p>',
   '/paragraphs': many('for (let i = 0; i < 2000; i++) { const p = document.createElement("p"); p.textContent = ("word " + i + " ").repeat(2000).slice(0, 10000); document.body.append(p) }'),
   '/astral': many('for (let i = 0; i < 1100; i++) { const p = document.createElement("p"); p.textContent = "x" + "😀".repeat(5000); document.body.append(p) }'),
   '/nodes': many('let h = ""; for (let i = 0; i < 12500; i++) h += "<div><p>text <b>" + i + "</b> <i>more</i></p></div>"; document.body.innerHTML = h'),
@@ -43,6 +45,19 @@ test('hidden text of every kind is left out, text in shadow trees and slots is i
   assert.deepEqual(wanted.filter((mark) => text.match(new RegExp(`${mark}\\b`, 'g')).length > 1), [], 'nothing twice');
   assert.match(text, /SEEN shadow SEEN slotted/);
   assert.match(text, /SEEN closed/, 'a closed shadow root is drawn like any other');
+});
+
+test('a page that is dark by the browser\'s own colours is read like any other', async () => {
+  assert.equal((await read('/dark')).text, 'bright words');
+  assert.equal((await read('/either')).text, 'plain words');
+  const [{ targetId }] = await b.chromium.targets((t) => t.type === 'page' && t.url.endsWith('/either'));
+  const { cdp } = b.chromium;
+  const { sessionId } = await cdp.send('Target.attachToTarget', { targetId, flatten: true });
+  await cdp.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] }, sessionId);
+  const { tabs } = await b.ok('list_tabs');
+  const { text } = await b.ok('get_page_content', { tab_id: tabs.find((tab) => tab.url.endsWith('/either')).tab_id });
+  assert.match(text, /^plain words/);
+  await cdp.send('Target.detachFromTarget', { sessionId });
 });
 
 test('twenty megabytes of text are cut, and the answer says so', async () => {

@@ -114,8 +114,8 @@ function isLostIn(el: Element, fill: string, box: DOMRect): boolean {
   const root = native(el).getRootNode();
   if (root !== document) return false;
   for (let up: Element | null = el; ; up = native(up).parentElement) {
-    // Behind the page is the canvas, which is white unless the page asks for dark; a frame may show what is behind it.
-    if (!up) return window.top === window && !/dark/.test(getComputedStyle(document.documentElement).colorScheme) && alike(colour, [255, 255, 255]) && isPlain(el, fill, box);
+    // Behind the page is the canvas; a frame may show what is behind it.
+    if (!up) return window.top === window && !isCanvasDark() && alike(colour, [255, 255, 255]) && isPlain(el, fill, box);
     const style = getComputedStyle(up);
     if (style.backgroundImage !== 'none' || style.filter !== 'none' || style.mixBlendMode !== 'normal' || style.backdropFilter !== 'none') return false;
     const alpha = alphaOf(style.backgroundColor);
@@ -123,6 +123,13 @@ function isLostIn(el: Element, fill: string, box: DOMRect): boolean {
     const behind = alpha === 1 ? partsOf(style.backgroundColor) : null;
     return behind !== null && alike(colour, behind) && isPlain(el, fill, box);
   }
+}
+
+/** Whether the page is dark where nothing has a colour: it asks for that, or takes either and the person prefers it. */
+function isCanvasDark(): boolean {
+  const said = getComputedStyle(document.documentElement).colorScheme;
+  const schemes = said === 'normal' ? document.querySelector<HTMLMetaElement>('meta[name="color-scheme" i]')?.content ?? '' : said;
+  return /dark/i.test(schemes) && (!/light/i.test(schemes) || matchMedia('(prefers-color-scheme: dark)').matches);
 }
 
 /** Whether nothing of another colour is drawn where the text stands, and nothing is still to come there. */
