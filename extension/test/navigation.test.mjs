@@ -15,12 +15,14 @@ before(async () => {
       '/push': '<title>P</title><script>history.pushState(0, "", "/pushed")</script>',
       '/picture': '<title>Picture</title><p>text</p><img src="/never.png">',
       '/then-download': '<title>Thanks</title><script>onload = () => { location = "/file.bin" }</script>',
+      '/form': '<title>Form</title><form method="post" action="/answer"><button>Order</button></form>',
       '/ask': '<title>Ask</title><button>x</button><script>addEventListener("beforeunload", (e) => { e.preventDefault(); e.returnValue = "x" })</script>',
     },
     routes: {
       '/slow': { delay: 700, body: '<title>Slow</title>' },
       '/never.png': { hang: true },
       '/204': { status: 204 },
+      '/answer': { body: '<title>Ordered</title>' },
       '/file.bin': { body: 'x', headers: { 'content-disposition': 'attachment; filename=f.bin' } },
       '/drop': { drop: true },
       '/redirect': { redirect: '{{cross}}/redirect2', status: 301 },
@@ -233,6 +235,17 @@ test('navigate with new_tab opens a tab of the caller', async () => {
   assert.notEqual(result.tab_id, tab);
   assert.equal(result.title, 'Two');
   assert.deepEqual((await b.ok('close_tab', { tab_id: result.tab_id })), { closed: true, tab_id: result.tab_id });
+});
+
+test('the answer to a form is not reloaded behind the person\'s back, and that is said', async () => {
+  const page = await b.open('/form');
+  await b.ok('click', { tab_id: page, target: { value: 'button' } });
+  await b.ok('wait_for', { tab_id: page, url: '/answer' });
+  const count = b.site.count('/answer');
+  const { code, error } = await b.fails('reload', { tab_id: page });
+  assert.deepEqual([code, b.site.count('/answer')], ['NAVIGATION_FAILED', count]);
+  assert.match(error, /answer to a form/);
+  assert.equal((await b.ok('navigate', { tab_id: page, url: `${b.base}/two` })).title, 'Two');
 });
 
 test('back, forward and reload, over documents and within one', async () => {

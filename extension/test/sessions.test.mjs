@@ -47,6 +47,13 @@ test('each new session takes the next colour; title and colour can be given and 
   assert.deepEqual([now.group_title, now.group_color, now.group_id], ['Paid', 'grey', named.group_id]);
 });
 
+test('a title holds nothing that would turn the direction of the tab strip', async () => {
+  const { group_title, tab_id } = await open('turned', { group_title: 'safe\u202etxe\n👩‍👩‍👧 文' });
+  assert.equal(group_title, 'safe txe 👩‍👩‍👧 文');
+  assert.equal((await listed(tab_id)).group_title, group_title);
+  await b.ok('close_session', { session_id: 'turned' });
+});
+
 test('two tabs that begin a session at the same time end up in one group', async () => {
   const [one, two] = await Promise.all([open('both'), open('both')]);
   assert.equal(one.group_id, two.group_id);

@@ -120,13 +120,13 @@ export async function join(call: Call, tabId: number, params: SessionParams): Pr
     const s = await load();
     let session = s.sessions[id];
     if (!session) {
-      session = { owner: call.owner, title: group_title ?? PREFIX + id, color: group_color ?? COLORS[s.made % COLORS.length]! };
+      session = { owner: call.owner, title: onOneLine(group_title ?? PREFIX + id), color: group_color ?? COLORS[s.made % COLORS.length]! };
       s.sessions[id] = session;
       s.made++;
     }
     // Taken over by whoever names it first after it was found again.
     session.owner ??= call.owner;
-    if (group_title !== undefined) session.title = group_title;
+    if (group_title !== undefined) session.title = onOneLine(group_title);
     if (group_color !== undefined) session.color = group_color;
     s.tabs[tabId] = id;
     await save();
@@ -135,6 +135,9 @@ export async function join(call: Call, tabId: number, params: SessionParams): Pr
     return { session_id: id, ...(session.groupId === undefined ? {} : { group_id: session.groupId }), group_title: session.title, group_color: session.color };
   });
 }
+
+/** The title stands in the person's tab strip: nothing in it may turn the direction of what stands beside it, or break the line. */
+const onOneLine = (title: string) => title.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 
 /** So often grouping is tried while the person is dragging a tab. */
 const TRIES = 5;
