@@ -102,7 +102,18 @@ test('no method works in a tab of a denied site, for persons and agents; closing
   refused(await b.fails('go_back', { tab_id: tab }));
   await b.ok('close_tab', { tab_id: tab });
   const other = await openDenied();
-  assert.equal((await b.ok('close_tab', { tab_id: other })).closed, true);
+  // Not another's, nor one that no client opened; a command line is a new client each time.
+  assert.equal((await agent.fails('close_tab', { tab_id: other }, { class: 'agent' })).code, 'PERMISSION_DENIED');
+  const again = await b.client({ client_id: 'c9-0123456789' });
+  assert.equal((await again.ok('close_tab', { tab_id: other })).closed, true);
+  limit({});
+  await b.chromium.cdp.send('Target.createTarget', { url: `${b.cross}/denied?users` });
+  let users;
+  while (!users) users = (await b.ok('list_tabs')).tabs.find((t) => t.url.endsWith('?users'))?.tab_id;
+  limit({ deny: ['localhost'] });
+  for (const [method, params] of [['close_tab', {}], ['navigate', { url: `${b.base}/` }]]) refused(await b.fails(method, { ...params, tab_id: users }));
+  limit({});
+  await b.ok('close_tab', { tab_id: users });
 });
 
 test('navigate and new_tab: refused before anything is sent, and told by the host alone after a redirect', async () => {

@@ -21,9 +21,16 @@ export function admitAddress(url: string): void {
 export const isOurs = (url: string | undefined): boolean => url?.startsWith(OURS) === true;
 const OURS = chrome.runtime.getURL('');
 
-/** What leads away from a page or ends it, and tells nothing of it, a client may always do with its own tab. */
+/**
+ * What leads away from a page or ends it, and tells nothing of it, a client may always do with its own tab; and a person's with every one
+ * that a client opened, as a command line is a new client at every call.
+ */
 const LEAVING = new Set(['close_tab', 'navigate']);
-export const leavesOwn = async (call: Call, tabId: number): Promise<boolean> => LEAVING.has(call.method) && (await ownerOf(tabId)) === call.owner;
+export async function leavesOwn(call: Call, tabId: number): Promise<boolean> {
+  if (!LEAVING.has(call.method)) return false;
+  const owner = await ownerOf(tabId);
+  return owner !== undefined && (owner === call.owner || call.class === 'person');
+}
 
 /** Whether the call may work on the tab as it is now; asks the user where they want to be asked. */
 export async function admitTab(call: Call, tab: chrome.tabs.Tab & { id: number }): Promise<void> {
