@@ -13,6 +13,8 @@ const pages = {
   '/typing': '<input id="i" value="ab"><textarea id="t"></textarea><div id="e" contenteditable></div><input id="ro" readonly value="r"><input id="num" type="number" value="1"><input id="own"><script>own.addEventListener("keydown", (e) => { e.preventDefault(); own.value += "<" + e.key + ">"; });</script>',
   '/space': '<button id="b" onclick="window.n = (window.n ?? 0) + 1">B</button><input id="c" type="checkbox"><details id="d"><summary id="s">S</summary>x</details><a id="a" href="#there">A</a><label><input type="radio" name="r" id="r1" checked>1</label><label><input type="radio" name="r" id="r2">2</label><select id="sel"><option>A<option>B</select>',
   '/tab': '<input id="a"><button id="b">B</button><div tabindex="-1" id="skip">x</div><button disabled>no</button><a href="#" id="c">C</a><input id="first" tabindex="1"><x-y></x-y><script>customElements.define("x-y", class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<button id=in>In</button>"; } });</script>',
+  '/choose': `<input type="range" id="r" min="10" max="50" step="4" value="30"><input type="range" id="rtl" dir="rtl" value="50"><input type="range" id="any" step="any" value="50"><input type="number" id="n" step="any" value="1.5" max="3"><input type="number" id="ro" readonly value="1"><select id="s"><option>Apple</option><option disabled>Avocado</option><option>Banana</option><option>blueberry</option><option>Cherry</option></select><select id="m" multiple><option>A</option><option>B</option><option>C</option></select>
+    <script>window.log = []; for (const t of ['input', 'change']) document.addEventListener(t, (e) => log.push(t + ' ' + e.target.id));</script>`,
   '/long': '<div style="height:5000px">x</div>',
   '/dialog': '<dialog id="d">Hi<button>x</button></dialog><div id="p" popover>pop</div><script>d.showModal(); window.log = []; d.addEventListener("cancel", () => log.push("cancel")); d.addEventListener("close", () => log.push("close"));</script>',
 };
@@ -128,4 +130,28 @@ test('the page scrolls by its keys, and Escape closes what is open', async () =>
   await b.inPage('/dialog', 'p.showPopover()');
   await press('Escape');
   assert.equal(await b.inPage('/dialog', 'p.matches(":popover-open")'), false);
+});
+
+test('sliders, number fields and lists go by their keys as they do when the browser itself gets the key', async () => {
+  tab = await b.open('/choose');
+  const KEYS = {
+    r: 'ArrowUp ArrowLeft PageUp End ArrowRight PageDown Home ArrowDown', rtl: 'ArrowRight ArrowUp ArrowLeft Home End', any: 'ArrowUp PageDown End', n: 'ArrowUp ArrowDown', ro: 'ArrowUp',
+    s: 'b b b End ArrowUp Home ArrowDown PageDown PageUp End ArrowDown ArrowLeft ArrowRight', m: 'ArrowDown ArrowDown ArrowRight End Home',
+  };
+  const run = async (method, id) => {
+    await b.inPage('/choose', `(() => { for (const e of document.querySelectorAll('input')) e.value = e.defaultValue; s.selectedIndex = 0; m.selectedIndex = -1; document.getElementById('${id}').focus(); log.length = 0; return 1; })()`);
+    const values = [];
+    for (const key of KEYS[id].split(' ')) {
+      await b.ok(method, method === 'send_keys' ? { tab_id: tab, keys: key } : { tab_id: tab, key });
+      values.push(`${key} ${await b.inPage('/choose', `document.getElementById('${id}').value`)}`);
+    }
+    return [values, await b.inPage('/choose', 'log')];
+  };
+  for (const id of Object.keys(KEYS)) {
+    // The browser's own first: it remembers where it last was in a list.
+    const [asBrowser, heard] = await run('send_keys', id);
+    const [values, events] = await run('press_key', id);
+    assert.deepEqual(values, asBrowser, id);
+    assert.deepEqual(events, heard, `${id}: told only when something changes`);
+  }
 });

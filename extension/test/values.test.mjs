@@ -18,6 +18,9 @@ const pages = {
     own('i', (v) => v); own('upper', (v) => v.toUpperCase()); own('digits', (v) => v.replace(/\\D/g, '')); own('stuck', () => 'mine');
     own('phone', (v) => { const d = v.replace(/\\D/g, ''); return d.length > 6 ? '(' + d.slice(0, 3) + ') ' + d.slice(3, 6) + '-' + d.slice(6) : d; });</script>`,
   '/redraw': `<div id="root"><input id="i"></div><script>document.addEventListener('input', (e) => { const v = e.target.value; root.innerHTML = '<input id="i">'; root.firstChild.value = v; });</script>`,
+  // Drawn anew on focus: with the same name; as a field that takes nothing; as something else.
+  '/onfocus': `<div id="root"><input id="same"><input id="closed"><input id="other"></div><script>const swap = (id, html) => document.getElementById(id).addEventListener('focus', (e) => { e.target.outerHTML = html; document.getElementById(id)?.addEventListener('input', (x) => { window.heard = x.target.value; }); }, { once: true });
+    swap('same', '<input id="same" class="editing">'); swap('closed', '<input id="closed" readonly>'); swap('other', '<b>gone</b>');</script>`,
   '/late': '<script>setTimeout(() => document.body.insertAdjacentHTML("beforeend", "<input id=l readonly>"), 400); setTimeout(() => { l.readOnly = false; }, 900)</script>',
   '/component': `<x-field id="host"></x-field><script>customElements.define('x-field', class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: 'open' }).innerHTML = '<label>Inner <input></label>'; } });</script>`,
   '/read': `<input id="t" value="v"><input id="c" type="checkbox" value="yes" checked><select id="s"><option value="1">One</option><option value="2" selected>Two</option></select><select id="m" multiple><option selected>A</option><option selected>B</option><option>C</option></select>
@@ -88,6 +91,17 @@ test('fields that a framework owns', async () => {
 test('a field that the page draws anew while it is filled', async () => {
   tab = await b.open('/redraw');
   assert.equal((await set('i', 'again')).value, 'again');
+});
+
+test('a field that the page draws anew when it gets the focus', async () => {
+  tab = await b.open('/onfocus');
+  assert.equal((await set('same', 'yours')).value, 'yours');
+  assert.deepEqual(await b.inPage('/onfocus', '[document.querySelector("#same.editing").value, heard, document.activeElement.id]'), ['yours', 'yours', 'same']);
+  for (const [id, why] of [['closed', /replaced .* by one that takes no value: <input id="closed"/], ['other', /the page replaced <input id="other"> when it got the focus/]]) {
+    const { code, error, maybe_executed } = await refused(id, 'x');
+    assert.deepEqual([code, maybe_executed], ['ELEMENT_NOT_ACTIONABLE', true]);
+    assert.match(error, why);
+  }
 });
 
 test('a field that comes late and is read only at first', async () => {

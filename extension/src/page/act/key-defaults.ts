@@ -5,6 +5,7 @@ import { linkOf } from './link';
 import { focus, type Modifiers } from './pointer';
 import { prints } from './keyboard';
 import { editingHost } from './resolve';
+import { stepNumber, typeAhead, valueKey } from './value-keys';
 import { native } from '../native';
 
 /** After keydown and keypress. True if a page may be on its way now. */
@@ -24,7 +25,8 @@ export function defaultAction(el: Element, key: string, held: Modifiers): boolea
   }
   if (key.toLowerCase() === 'a' && (held.ctrl || held.meta) && !held.alt) { selectAll(el); return false; }
   if (!plain || !prints(key)) return false;
-  if (isText(el)) edit(el, 'insertText', held.shift && /^[a-z]$/.test(key) ? key.toUpperCase() : key);
+  if (el instanceof HTMLSelectElement && key !== ' ') typeAhead(el, key);
+  else if (isText(el)) edit(el, 'insertText', held.shift && /^[a-z]$/.test(key) ? key.toUpperCase() : key);
   else if (key === ' ' && !isControl(el)) scrollPage(el, 0, (held.shift ? -0.875 : 0.875) * innerHeight);
   return false;
 }
@@ -136,17 +138,7 @@ function isOtherRadio(el: Element): boolean {
 
 function arrow(el: Element, key: string, held: Modifiers): void {
   if (isText(el)) { moveCaret(el, key, held.shift); return; }
-  if (el instanceof HTMLInputElement && el.type === 'radio' && key.startsWith('Arrow')) { nextRadio(el, key === 'ArrowDown' || key === 'ArrowRight'); return; }
-  if (el instanceof HTMLInputElement && el.type === 'range' && key.startsWith('Arrow')) {
-    const before = el.value;
-    if (key === 'ArrowUp' || key === 'ArrowRight') el.stepUp(); else el.stepDown();
-    if (el.value !== before) tell(el);
-    return;
-  }
-  if (el instanceof HTMLSelectElement) {
-    if (!el.multiple && /^Arrow(?:Up|Down)$/.test(key)) nextOption(el, key === 'ArrowDown');
-    return;
-  }
+  if (valueKey(el, key)) return;
   if (isControl(el)) return;
   const line = 40;
   const page = 0.875 * innerHeight;
@@ -157,17 +149,10 @@ function arrow(el: Element, key: string, held: Modifiers): void {
   if (step) scrollPage(el, ...step);
 }
 
-function tell(el: Element): void {
-  native(el).dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-  native(el).dispatchEvent(new Event('change', { bubbles: true }));
-}
-
 function moveCaret(el: Element, key: string, extend: boolean): void {
   if (el instanceof HTMLInputElement && el.type === 'number') {
     if (key !== 'ArrowUp' && key !== 'ArrowDown') return;
-    const before = el.value;
-    if (key === 'ArrowUp') el.stepUp(); else el.stepDown();
-    if (el.value !== before) tell(el);
+    if (isText(el)) stepNumber(el, key === 'ArrowUp');
     return;
   }
   const moves: Record<string, [string, string]> = {
@@ -176,25 +161,6 @@ function moveCaret(el: Element, key: string, extend: boolean): void {
   };
   const move = moves[key];
   if (move) getSelection()?.modify(extend ? 'extend' : 'move', ...(move as ['left', 'character']));
-}
-
-function nextRadio(el: HTMLInputElement, forward: boolean): void {
-  const root = el.form ?? (el.getRootNode() as Document);
-  const group = [...native(root).querySelectorAll<HTMLInputElement>('input[type=radio]:enabled')].filter((r) => r.name === el.name);
-  const next = group[(group.indexOf(el) + (forward ? 1 : -1) + group.length) % group.length];
-  if (!next || next === el) return;
-  focus(next);
-  next.click();
-}
-
-function nextOption(el: HTMLSelectElement, forward: boolean): void {
-  const options = [...el.options];
-  for (let i = el.selectedIndex + (forward ? 1 : -1); i >= 0 && i < options.length; i += forward ? 1 : -1) {
-    if (options[i]!.matches(':disabled')) continue;
-    el.selectedIndex = i;
-    tell(el);
-    return;
-  }
 }
 
 /** Scrolls the nearest scroller that can go that way, else the page. */

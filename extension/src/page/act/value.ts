@@ -99,7 +99,8 @@ async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: strin
   ctx.acted(dress({ element, value: wanted }));
   const before = mark();
   focus(el);
-  if (!el.isConnected) throw new PageError('ELEMENT_NOT_ACTIONABLE', `the page replaced ${outline(el)} when it got the focus`, { maybe_executed: true });
+  // Some draw a field anew when it gets the focus: then the new one is meant.
+  if (!el.isConnected) el = redrawn(el, again());
   // The accessor of this world's prototype: what the page has put over it (React does) is not asked, and so notices the change.
   el.value = wanted;
   const text = wanted === '' ? { inputType: 'deleteContentBackward' } : { inputType: 'insertText', data: wanted };
@@ -118,6 +119,16 @@ async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: strin
   if (!now) result.note = GONE;
   else if (!now.validity.valid && now.validationMessage) result.validation = cut(now.validationMessage, 200);
   return result;
+}
+
+function redrawn<E extends HTMLInputElement | HTMLTextAreaElement>(el: E, now: Element | null): E {
+  const gone = (why: string) => new PageError('ELEMENT_NOT_ACTIONABLE', `the page replaced ${outline(el)} when it got the focus${why}`, { maybe_executed: true });
+  if (!(now instanceof (el instanceof HTMLInputElement ? HTMLInputElement : HTMLTextAreaElement)) || !sameField(el, now)) throw gone('');
+  const field = now as E;
+  if (field.readOnly || field.matches(':disabled')) throw gone(`, by one that takes no value: ${outline(field)}`);
+  focus(field);
+  if (!field.isConnected) throw gone(' and again');
+  return field;
 }
 
 /** Whether one is the other drawn anew. Else what the target now means is another field: what that holds is not what was put in. */
