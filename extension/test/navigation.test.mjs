@@ -264,3 +264,13 @@ test('back, forward and reload, over documents and within one', async () => {
   const fresh = await b.open('/');
   assert.equal((await b.fails('go_forward', { tab_id: fresh })).code, 'NAVIGATION_FAILED');
 });
+
+test('back from an address that could not be loaded, and forward to it again', async () => {
+  const t = await b.open('/two');
+  const at = async (method) => { const r = await b.call(method, { tab_id: t }); return r.success ? r.result.url : r.error; };
+  assert.equal((await b.fails('navigate', { tab_id: t, url: `${b.base}/drop` })).code, 'NAVIGATION_FAILED');
+  assert.equal(await at('go_back'), `${b.base}/two`);
+  assert.match(await at('go_forward'), /could not be loaded: net::ERR_EMPTY_RESPONSE/);
+  assert.match(await at('go_forward'), /no page to go forward to/);
+  assert.equal(await at('go_back'), `${b.base}/two`);
+});

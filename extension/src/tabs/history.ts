@@ -1,5 +1,6 @@
 // Steps through a tab's history, also where a step stays within one document or brings a page back from Chrome's cache.
 import type { Call } from '../call';
+import { debugging } from '../debugger/attach';
 import { BridgeError, PageLeft } from '../errors';
 import { navigateBy, type Arrival } from './navigation';
 import { callPage } from './page';
@@ -19,8 +20,21 @@ export async function step(params: TabParams, call: Call, direction: 'back' | 'f
       await (direction === 'back' ? chrome.tabs.goBack(id) : chrome.tabs.goForward(id));
     } catch (e) {
       const text = e instanceof Error ? e.message : String(e);
-      if (/history/i.test(text)) throw new BridgeError('NAVIGATION_FAILED', `tab ${id} has no page to go ${direction} to`);
-      throw e;
+      if (!/history/i.test(text)) throw e;
+      if (asked || !(await stepByDebugger(call, id, direction))) throw new BridgeError('NAVIGATION_FAILED', `tab ${id} has no page to go ${direction} to`);
     }
   });
+}
+
+interface Entries { currentIndex: number; entries: { id: number }[] }
+
+/** From a page of the browser's own, such as that of an address that could not be loaded; false if there is nothing to go to. */
+async function stepByDebugger(call: Call, tabId: number, direction: 'back' | 'forward'): Promise<boolean> {
+  return debugging(call, tabId, async (send) => {
+    const { currentIndex, entries } = await send<Entries>('Page.getNavigationHistory');
+    const entry = entries[currentIndex + (direction === 'back' ? -1 : 1)];
+    if (!entry) return false;
+    await send('Page.navigateToHistoryEntry', { entryId: entry.id });
+    return true;
+  }).catch((e: unknown) => { if (call.signal.aborted) throw e; return false; });
 }
