@@ -12,6 +12,7 @@ const pages = {
   '/layout': '<!doctype html><title>L</title><body><h1>One</h1><p>two<br>three</p><table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table><pre>  keep\n    this</pre><ul><li>i</li><li>j</li></ul><p>  much\n   white   space </p>',
   '/dark': '<!doctype html><meta name="color-scheme" content="dark"><title>D</title><p>bright words</p>',
   '/either': '<!doctype html><meta name="color-scheme" content="light dark"><title>E</title><p>plain words</p><p style="color:#fff">HID</p>',
+  '/layer': '<!doctype html><title>L</title><style>body{color:#fff}body::before{content:"";position:fixed;inset:0;background:#222;z-index:-1}</style><p>on a layer</p>',
   '/paragraphs': many('for (let i = 0; i < 2000; i++) { const p = document.createElement("p"); p.textContent = ("word " + i + " ").repeat(2000).slice(0, 10000); document.body.append(p) }'),
   '/astral': many('for (let i = 0; i < 1100; i++) { const p = document.createElement("p"); p.textContent = "x" + "😀".repeat(5000); document.body.append(p) }'),
   '/nodes': many('let h = ""; for (let i = 0; i < 12500; i++) h += "<div><p>text <b>" + i + "</b> <i>more</i></p></div>"; document.body.innerHTML = h'),
@@ -49,6 +50,7 @@ test('hidden text of every kind is left out, text in shadow trees and slots is i
 
 test('a page that is dark by the browser\'s own colours is read like any other', async () => {
   assert.equal((await read('/dark')).text, 'bright words');
+  assert.equal((await read('/layer')).text, 'on a layer');
   assert.equal((await read('/either')).text, 'plain words');
   const [{ targetId }] = await b.chromium.targets((t) => t.type === 'page' && t.url.endsWith('/either'));
   const { cdp } = b.chromium;

@@ -3,7 +3,7 @@
 //
 // Colours are compared only where nothing but plain backgrounds can lie behind the text; wherever a picture, a gradient, a filter or
 // another box may, the text counts as seen. What lies over a text is not asked: a banner must not make a page empty.
-import { parentOf } from '../dom';
+import { parentOf, shadowOf } from '../dom';
 import { native } from '../native';
 
 /** Colours that differ by no more than this in each part look the same. */
@@ -117,6 +117,8 @@ function isLostIn(el: Element, fill: string, box: DOMRect): boolean {
     // Behind the page is the canvas; a frame may show what is behind it.
     if (!up) return window.top === window && !isCanvasDark() && alike(colour, [255, 255, 255]) && isPlain(el, fill, box);
     const style = getComputedStyle(up);
+    // What a component draws behind its slots, and what edges and their shadows reach over, is not looked into.
+    if (shadowOf(up) || style.borderImageSource !== 'none' || style.boxShadow.includes('inset')) return false;
     if (style.backgroundImage !== 'none' || style.filter !== 'none' || style.mixBlendMode !== 'normal' || style.backdropFilter !== 'none') return false;
     const alpha = alphaOf(style.backgroundColor);
     if (alpha === 0) continue;
@@ -165,7 +167,7 @@ const PICTURES = /^(?:img|video|canvas|svg|iframe|object|embed|input)$/;
 function painted(): Boxes | null {
   if (boxesNow !== undefined) return boxesNow;
   forget();
-  const all = document.body ? native(document.body).getElementsByTagName('*') : [];
+  const all = document.body ? [document.documentElement, document.body, ...native(document.body).getElementsByTagName('*')] : [];
   if (all.length > MOST_BOXES) return boxesNow = null;
   const boxes: Boxes = { strips: new Map(), tall: [] };
   for (const el of all) {
