@@ -133,6 +133,8 @@ test('console: what was written before the first call, errors that nobody caught
   assert.match(written[3].text, /^Map\(1\) \{"k" => 1\} body$/);
   assert.deepEqual((await messages({ level: 'warning' })).map((m) => m.level), ['warning', 'error']);
   assert.equal((await messages({ limit: 1 })).length, 1);
+  await b.inPage('/early', 'console.assert(1 > 2, "one is not more", 3); console.assert(false)');
+  await until(() => messages({ limit: 2 }), ([one, two]) => one.text === 'Assertion failed: one is not more 3' && two.text === 'Assertion failed' && one.level === 'error');
 });
 
 test('console: a flood ends the listening and not the bridge; the next call says so and has the latest lines', async () => {

@@ -56,7 +56,7 @@ function event(recording: Recording<Entry>, method: string, params: Record<strin
   } else if (method === 'Runtime.consoleAPICalled') {
     const { type, args, timestamp, stackTrace, executionContextId } = params as unknown as Called;
     if (type === 'endGroup' || type === 'clear') return;
-    push({ level: levelOf(type), text: cut(format(args) || (type === 'trace' ? 'console.trace' : '')), source: 'console', at: Math.round(timestamp), ...place(stackTrace?.callFrames?.[0]), ...of(executionContextId) });
+    push({ level: levelOf(type), text: cut(wordsOf(type, format(args))), source: 'console', at: Math.round(timestamp), ...place(stackTrace?.callFrames?.[0]), ...of(executionContextId) });
   } else if (method === 'Runtime.exceptionThrown') {
     const { timestamp, exceptionDetails: e } = params as unknown as Thrown;
     const what = e.exception ? show(e.exception) : '';
@@ -65,6 +65,12 @@ function event(recording: Recording<Entry>, method: string, params: Record<strin
     const { level, text, timestamp, url, lineNumber } = (params as unknown as Logged).entry;
     push({ level: level === 'verbose' ? 'debug' : levelOf(level), text: cut(text), source: 'browser', at: Math.round(timestamp), ...place({ url, lineNumber }) });
   }
+}
+
+/** As the console shows it: what kind of call it was, where the arguments do not say so. */
+function wordsOf(type: string, text: string): string {
+  if (type === 'assert') return text && text !== 'console.assert' ? `Assertion failed: ${text}` : 'Assertion failed';
+  return text || (type === 'trace' ? 'console.trace' : '');
 }
 
 function levelOf(type: string): Message['level'] {
