@@ -105,3 +105,11 @@ test('a code editor that takes its input through a hidden field', async () => {
     assert.equal(await b.inPage('/code', 'doc'), value);
   }
 });
+
+test('a text of thousands of lines goes into a plain editor at once', async () => {
+  const lines = Array.from({ length: 3000 }, (_, i) => (i === 1 ? '' : i === 2 ? '  <b>two & more</b>' : `line ${i}`));
+  const on = await open('/plain?many');
+  const answer = await on('set_value', lines.join('\n'), '#e');
+  assert.equal(answer.success, true, answer.error);
+  assert.deepEqual(await b.inPage('?many', '[e.children.length, e.children[1].innerHTML, e.children[2].textContent.trim(), e.lastChild.textContent]'), [3000, '<br>', '<b>two & more</b>', 'line 2999']);
+});
