@@ -2,7 +2,8 @@
 import type { Handler } from '../call';
 import type { NavigateParams, NavigateResult } from '../generated/methods';
 import { closeTab } from '../tabs/close';
-import { navigateNew, navigateTab, normalUrl } from '../tabs/navigation';
+import { normalUrl } from '../tabs/address';
+import { navigateNew, navigateTab } from '../tabs/navigation';
 import { openTab } from '../tabs/open';
 import { admitted, hasOwnWindow, ownActiveTab, resolveTab } from '../tabs/resolve';
 import { admit, join, lastTab, type Grouped } from '../tabs/sessions';

@@ -2,7 +2,8 @@
 import type { Handler } from '../call';
 import type { NewTabParams, NewTabResult } from '../generated/methods';
 import { closeTab } from '../tabs/close';
-import { navigateNew, normalUrl, StillWaiting } from '../tabs/navigation';
+import { normalUrl } from '../tabs/address';
+import { navigateNew, StillWaiting } from '../tabs/navigation';
 import { openTab } from '../tabs/open';
 import type { LiveTab } from '../tabs/resolve';
 import { admit, join, type Grouped } from '../tabs/sessions';

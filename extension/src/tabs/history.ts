@@ -2,7 +2,8 @@
 import type { Call } from '../call';
 import { debugging } from '../debugger/attach';
 import { BridgeError, PageLeft } from '../errors';
-import { navigateBy, type Arrival } from './navigation';
+import type { Arrival } from './arrival';
+import { navigateBy } from './navigation';
 import { callPage } from './page';
 import { resolveTab, type TabParams } from './resolve';
 

@@ -5,27 +5,13 @@ import { lettingGo } from '../debugger/leave';
 import { BridgeError } from '../errors';
 import type { Download } from '../generated/methods';
 import { watchDownloads } from './downloads';
-import { isOwnAddress, sites } from '../policy/policy';
-import { admitAddress, refusalOf } from './admission';
+import { admitAddress } from './admission';
+import { report, type Arrival } from './arrival';
 import { mayAsk } from './leaving';
 import { ownerOf } from './owners';
-import { callPage } from './page';
-import { restriction } from './restricted';
 import { watchTraffic, type Traffic } from './traffic';
 
 export type WaitUntil = 'none' | 'domcontentloaded' | 'load' | 'network_idle';
-
-export interface Arrival {
-  tab_id: number;
-  url: string;
-  title: string;
-  /** Whether the load event has come. */
-  loaded: boolean;
-  /** The HTTP status, where the page knows it. */
-  status?: number;
-  /** With `network_idle`: whether the network came to rest, or only the patience to an end. */
-  idle?: boolean;
-}
 
 /** A page that is parsed but not loaded (a picture that never comes) is given this long before it is called arrived. */
 const AFTER_PARSED_MS = 10_000;
@@ -45,29 +31,6 @@ const NOT_WAITING_MS = 1000;
 const IDLE_MS = 15_000;
 /** What is kept of the deadline for the last look at the page. */
 const REPORT_MS = 300;
-
-/** The address as a person may write it: without a scheme, https is meant, and http for this computer. */
-export function normalUrl(text: string): string {
-  const url = text.trim();
-  if (/^javascript:/i.test(url)) throw new BridgeError('INVALID_PARAMS', 'invalid params: url must not be a javascript: address; run_script runs code');
-  if (/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?([/?#]|$)/i.test(url)) return allowed(`http://${url}`);
-  if (/^[a-z][a-z0-9+.-]*:/i.test(url) && !/^[\w-]+(\.[\w-]+)+:\d+([/?#]|$)/.test(url)) {
-    if (!URL.canParse(url)) throw new BridgeError('INVALID_PARAMS', `invalid params: url is not an address: ${url.slice(0, 200)}`);
-    return allowed(url);
-  }
-  const guess = `https://${url}`;
-  if (!/^[^\s/]+\.[^\s/.]+(:\d+)?([/?#]|$)/.test(url) || !URL.canParse(guess)) {
-    throw new BridgeError('INVALID_PARAMS', `invalid params: url is not an address: ${url.slice(0, 200)}`);
-  }
-  return allowed(guess);
-}
-
-/** As the browser reads it: the daemon judges the text, and some of it only a browser can map to an address. */
-function allowed(url: string): string {
-  if (isOwnAddress(url)) throw new BridgeError('PERMISSION_DENIED', 'forbidden: url: it is the bridge\'s own address');
-  admitAddress(url);
-  return url;
-}
 
 /** Navigates and waits as asked. */
 export function navigateTab(call: Call, tabId: number, url: string, until: WaitUntil = 'load'): Promise<Arrival> {
@@ -384,23 +347,4 @@ function admitDownload(download: Download | undefined): void {
 function stateOf({ state, path, bytes, error }: Download): string {
   if (state === 'interrupted') return `interrupted: ${error ?? 'unknown'}`;
   return `${state === 'complete' ? 'complete' : 'under way'}: ${path ?? 'no name yet'}, ${bytes ?? 0} bytes`;
-}
-
-/** Where the tab is now, in the words of the page itself if it can be asked. */
-export async function report(call: Call, tabId: number, loaded: boolean): Promise<Arrival> {
-  const tab = await chrome.tabs.get(tabId).catch(() => { throw new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`); });
-  const url = tab.url || tab.pendingUrl || '';
-  // Led here by an address that is allowed, or come to this since.
-  const refusal = sites.limited ? await refusalOf(tabId, { frameId: 0 }, url) : undefined;
-  if (refusal !== undefined) throw new BridgeError('PERMISSION_DENIED', refusal);
-  const arrival: Arrival = { tab_id: tabId, url, title: tab.title ?? '', loaded };
-  if (restriction(url)) return arrival;
-  // The tab's own title lags behind the page; but a page that is busy must not hold up the answer.
-  const asking: Call = { ...call, deadline: Date.now() + Math.min(1000, Math.max(100, remaining(call))) };
-  const info = await Promise.race([
-    callPage<{ url: string; title: string; status: number }>(asking, tabId, 'info', null).catch(() => undefined),
-    new Promise<undefined>((r) => setTimeout(r, 1000)),
-  ]);
-  if (!info) return arrival;
-  return { ...arrival, url: info.url, title: info.title, ...(info.status ? { status: info.status } : {}) };
 }
