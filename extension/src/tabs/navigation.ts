@@ -3,11 +3,10 @@
 import { remaining, type Call } from '../call';
 import { lettingGo } from '../debugger/leave';
 import { BridgeError } from '../errors';
-import type { Download } from '../generated/methods';
 import { watchDownloads } from './downloads';
-import { admitAddress } from './admission';
 import { report, type Arrival } from './arrival';
 import { mayAsk } from './leaving';
+import { admitDownload, refused, shown, stateOf, stayedWhere, StillWaiting } from './led-nowhere';
 import { ownerOf } from './owners';
 import { watchTraffic, type Traffic } from './traffic';
 
@@ -80,12 +79,6 @@ async function atRest(call: Call, arrival: Arrival, traffic: Traffic | undefined
   if (!traffic) return arrival;
   const idle = await traffic.quiet(Math.max(0, remaining(call, IDLE_MS) - REPORT_MS), call.signal);
   return { ...(await report(call, arrival.tab_id, arrival.loaded)), idle };
-}
-
-function refused(thrown: unknown, tabId: number): BridgeError {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  if (/No tab with id/i.test(text)) return new BridgeError('TAB_NOT_FOUND', `no tab with id ${tabId}`);
-  return new BridgeError('NAVIGATION_FAILED', `navigation refused: ${text}`);
 }
 
 type Outcome =
@@ -308,13 +301,6 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
   };
 }
 
-/** The server had not answered when the time was up. The navigation goes on in the tab. */
-export class StillWaiting extends BridgeError {
-  constructor(message: string) {
-    super('NAVIGATION_FAILED', message);
-  }
-}
-
 /** Whether another navigation has been asked for already; waits a moment for its first event. */
 async function goesOn(tabId: number, begun: () => boolean): Promise<boolean> {
   const tab = await chrome.tabs.get(tabId).catch(() => undefined);
@@ -324,27 +310,3 @@ async function goesOn(tabId: number, begun: () => boolean): Promise<boolean> {
 }
 
 interface Details { tabId: number; frameId: number; documentId?: string; documentLifecycle?: string; url: string }
-
-const shown = (url: string | undefined) => (url === undefined ? 'the page' : (url.split(/[?#]/, 1)[0] ?? '').slice(0, 200));
-
-async function stayedWhere(tabId: number, wanted: string | undefined, begun: boolean, download: Download | undefined): Promise<BridgeError> {
-  const tab = await chrome.tabs.get(tabId).catch(() => undefined);
-  if (!tab) return new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while it was loading`);
-  const at = tab.url ? `the tab is still at ${shown(tab.url)}` : 'the tab shows no page';
-  if (!begun) return new BridgeError('PAGE_BLOCKED', `the page in tab ${tabId} does not let go: it asks whether it may be left (beforeunload), shows a dialog, or a script in it runs on; ${at}`);
-  admitDownload(download);
-  if (download !== undefined) return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} is a download, not a page (${stateOf(download)}); ${at}`);
-  if (/^\s*data:/i.test(wanted ?? '')) return new BridgeError('NAVIGATION_FAILED', `Chrome leads no tab from a page to a data: address; a new tab can be opened at it (new_tab); ${at}`);
-  return new BridgeError('NAVIGATION_FAILED', `${shown(wanted)} led to no page (the server sent no content, or the navigation was stopped); ${at}`);
-}
-
-/** Of a file from a denied site, by a redirect, not even the name is told. */
-function admitDownload(download: Download | undefined): void {
-  if (download?.origin !== undefined) admitAddress(download.origin);
-}
-
-/** As a person would say it: where the file is, or why there is none. */
-function stateOf({ state, path, bytes, error }: Download): string {
-  if (state === 'interrupted') return `interrupted: ${error ?? 'unknown'}`;
-  return `${state === 'complete' ? 'complete' : 'under way'}: ${path ?? 'no name yet'}, ${bytes ?? 0} bytes`;
-}
