@@ -29,6 +29,14 @@ const pages = {
   '/links': `<base target="_blank"><a id="blank" href="/two" target="_blank">blank</a> <a id="based" href="/two">based</a> <a id="named" href="/two" target="other">named</a>
     <a id="js" href="javascript:void(document.title='ran')">js</a> <button id="pop" onclick="window.open('/two')">pop</button> <a id="mail" href="mailto:a@example.test">mail</a>
     <a id="late" href="/three" onmousedown="this.href='/two'" target="_blank">late</a> <a id="here" href="#part" target="_self">here</a>`,
+  '/held': `<script src="/__page.js"></script><form id="f" action="/two"><label>E-mail <input id="mail" name="mail" type="email" required></label><label><input type="radio" name="size" required>S</label><label><input type="radio" name="size" required>L</label>
+      <input name="code" pattern="[0-9]+" value="x"><button id="send"><b id="in-send">Send</b></button><button id="draft" formnovalidate formtarget="none" name="draft">Draft</button></form>
+    <form id="own" action="/two"><input id="one" aria-label="One" required><button id="own-send">Send</button></form><form novalidate action="/two"><input id="free" required><button id="free-send">Send</button></form><iframe name="none"></iframe>
+    <button id="asked" onclick="own.requestSubmit()">By script</button><button id="checks" onclick="say('checks', own.checkValidity())">Checks</button><button id="kept" form="own" onclick="event.preventDefault(); own.checkValidity()">Kept</button>
+    <form id="sole" action="/two"><input id="only" placeholder="Only" required minlength="3"></form><x-form></x-form>
+    <script>own.addEventListener('invalid', (e) => { e.preventDefault(); one.setCustomValidity('Needs ' + 'very '.repeat(200) + 'much.'); }, true);
+    document.querySelector('[novalidate]').addEventListener('submit', (e) => { e.preventDefault(); e.target.checkValidity(); });
+    customElements.define('x-form', class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: 'open' }).innerHTML = '<form action=/two><input title=Deep required><button id=deep>Send</button></form>'; } });</script>`,
   '/two': '<title>Two</title><h1>Two</h1>',
   '/three': '<title>Three</title>',
   '/gone': `<ul id="list"><li id="x" onmousedown="window.picked = 1; this.remove()">x</li></ul>`,
@@ -219,4 +227,42 @@ test('click_at takes coordinates of the view, scrolled or not, and goes into fra
   assert.equal(await b.heard('frame'), 65);
   for (const [x, y] of [[9000, 5], [5, -1]]) assert.match((await b.fails('click_at', { tab_id: p.tab, x, y })).error, /outside of the view/);
   assert.equal((await b.fails('click_at', { tab_id: p.tab, x: 'left', y: 1 })).code, 'INVALID_PARAMS');
+});
+
+test("a form that the browser's own validation holds back is told, with the first field and why", async () => {
+  const p = await on('/held');
+  const mail = 'the form was not submitted: "E-mail" does not hold: Please fill out this field (and 2 more)';
+  for (const [id, more] of [['#send', {}], ['#in-send', {}], ['#send', { trusted: true }], ['#in-send', { trusted: true }]]) {
+    const { note, navigated } = await p.click(id, more);
+    assert.deepEqual([note, navigated], [mail, undefined], `${id} ${JSON.stringify(more)}`);
+  }
+  const press = async (key, id) => (await b.ok('press_key', { tab_id: p.tab, key, ...(id ? { target: { value: id } } : {}) })).note;
+  for (const [key, id] of [['Enter', '#mail'], ['Enter', undefined], ['Enter', '#send'], [' ', '#send']]) assert.equal(await press(key, id), mail, `${key} ${id}`);
+  assert.equal(await press('Enter', '#only'), 'the form was not submitted: "Only" does not hold: Please fill out this field');
+  assert.equal(await press('x', '#only'), undefined);
+  assert.match((await p.click({ by: 'css', value: '#deep' })).note, /"Deep" does not hold: Please fill/);
+  assert.match((await p.click({ by: 'css', value: '#deep' }, { trusted: true })).note, /"Deep" does not hold: Please fill/);
+});
+
+test('a page that shows its own message for a field is told too; its message is bounded', async () => {
+  const p = await on('/held');
+  assert.match((await p.click('#own-send')).note, /^the form was not submitted: "One" does not hold: Needs very [^]*…$/);
+  const { note } = await p.click('#own-send', { trusted: true });
+  assert.match(note, /^the form was not submitted: "One"/);
+  assert.ok(note.length < 500, note);
+});
+
+test('a form that is submitted, or that nobody tried to submit, makes no note', async () => {
+  const p = await on('/held');
+  for (const id of ['#free-send', '#draft', '#mail', '#checks', '#kept']) for (const trusted of [false, true]) assert.equal((await p.click(id, { trusted })).note, undefined, id);
+  await p.see('void (one.value = "1", one.setCustomValidity(""))');
+  const { note, navigated } = await p.click('#own-send');
+  assert.equal(note, undefined);
+  assert.match(navigated, /two/);
+});
+
+test('a submission that a script asks for and the browser holds back is told', async () => {
+  const p = await on('/held');
+  await p.see('void own.replaceWith(own.cloneNode(true))');
+  for (const trusted of [false, true]) assert.match((await p.click('#asked', { trusted })).note, /"One" does not hold: Please fill/);
 });

@@ -24,6 +24,8 @@ export interface Aimed {
   leads: boolean;
   /** The page asked for so many downloads. */
   downloads?: number;
+  /** The form that the browser did not submit, and why. */
+  heldBack?: string;
   doc: Doc;
   aim: number;
 }
@@ -122,7 +124,7 @@ export async function act(
       const seen = await verdict(call, aimed, true);
       if (seen === 'gone') return aimed;
       const arrived = how.hover ? seen.over : seen.pressed;
-      if (arrived) return { ...aimed, leads: aimed.leads || seen.leads === true, downloads: seen.downloads };
+      if (arrived) return { ...aimed, leads: aimed.leads || seen.leads === true, downloads: seen.downloads, heldBack: seen.heldBack };
       const why = seen.instead ? `${seen.instead} got in the way` : 'the page got none of it';
       return new BridgeError('ELEMENT_NOT_ACTIONABLE', `${how.hover ? 'the pointer' : 'the press'} did not arrive at the element: ${why}`, { maybe_executed: true });
     });

@@ -43,13 +43,13 @@ async function trustedClick(call: Call, tabId: number, params: ClickParams, effe
       return clickAt(send, aimed.at, { button, clickCount, modifiers: held });
     }));
   const seen = done.dialog ? {} : await effects.seen(done.leads, { downloads: done.downloads, during: { from, to: Date.now() } }, looksOn(call, tabId, done.doc.documentId));
-  return { clicked: done.element, ...done.found, tab_id: tabId, ...told(done.dialog), ...seen };
+  return { clicked: done.element, ...done.found, tab_id: tabId, ...told(done.dialog), ...seen, ...noted(done.heldBack, seen.note) };
 }
 
 interface Place { tabId: number; documentId: string | undefined }
 
 /** Does what only the worker can do for a click, and puts the result together. */
-export async function afterClick<R extends Clicked>(call: Call, { tabId, documentId }: Place, { open, follow, code, leads, downloads, windows, unopened, during, ...clicked }: R, effects: EffectsWatch, newTab: boolean) {
+export async function afterClick<R extends Clicked>(call: Call, { tabId, documentId }: Place, { open, follow, code, leads, downloads, windows, unopened, during, heldBack, ...clicked }: R, effects: EffectsWatch, newTab: boolean) {
   if (open !== undefined) return { ...clicked, tab_id: await openLink(call, open) };
   if (follow !== undefined) admitAddress(follow);
   if (follow !== undefined) await chrome.tabs.update(tabId, { url: follow });
@@ -57,8 +57,12 @@ export async function afterClick<R extends Clicked>(call: Call, { tabId, documen
   const seen = await effects.seen(leads === true || follow !== undefined || newTab, { downloads, windows, unopened, during }, looksOn(call, tabId, documentId));
   // Asked for a new tab, and the page opened one by itself: that is the one.
   const tab_id = newTab && seen.opened?.[0] ? seen.opened[0].tab_id : tabId;
-  const notes = [clicked.note, seen.note].filter((n) => n !== undefined);
-  return { ...clicked, tab_id, ...seen, ...(notes.length ? { note: notes.join('; ') } : {}) };
+  return { ...clicked, tab_id, ...seen, ...noted(clicked.note, heldBack, seen.note) };
+}
+
+function noted(...all: (string | undefined)[]): { note?: string } {
+  const notes = all.filter((n) => n !== undefined);
+  return notes.length ? { note: notes.join('; ') } : {};
 }
 
 /** Looks on in a page that is fetching what it will answer with. */

@@ -9,6 +9,7 @@ import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { elementOf } from '../snapshot/refs';
 import { frameIndex } from './click';
+import { watchHeldBack } from './held-back';
 import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
 import { watchOnward, type Onward } from './onward';
 import { native } from '../native';
@@ -38,6 +39,8 @@ export interface Verdict extends Onward {
   over?: boolean;
   /** What got in the way. */
   instead?: string;
+  /** The form that the browser did not submit, and why. */
+  heldBack?: string;
 }
 
 interface Watch extends Verdict {
@@ -49,6 +52,7 @@ interface Watch extends Verdict {
   meant(): Element | null;
   stop(): void;
   onward: () => Onward;
+  held: () => string | undefined;
 }
 const watches = new Map<number, Watch>();
 let counter = 0;
@@ -66,12 +70,12 @@ export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Ai
       pointOut();
       const link = linkOf(at);
       const leads = (link && leadsAway(link.href)) || submitterOf(at) ? { leads: true as const } : {};
-      return { aim: watch(el, args, () => (args.target.by === 'ref' ? elementOf(args.target.value) : again())), point, element: describe(el), ...leads };
+      return { aim: watch(el, at, args, () => (args.target.by === 'ref' ? elementOf(args.target.value) : again())), point, element: describe(el), ...leads };
     },
   });
 }
 
-function watch(el: Element, { press = false, stay = false }: AimArgs, meant: () => Element | null): number {
+function watch(el: Element, at: Element, { press = false, stay = false }: AimArgs, meant: () => Element | null): number {
   const id = ++counter;
   const onPress = (e: Event) => {
     if (!w.armed || !e.isTrusted || !(e instanceof MouseEvent)) return;
@@ -104,8 +108,10 @@ function watch(el: Element, { press = false, stay = false }: AimArgs, meant: () 
     el,
     meant,
     onward: watchOnward(),
+    held: watchHeldBack(at),
     stop() {
       w.onward();
+      w.held();
       clearTimeout(timer);
       watches.delete(id);
       for (const type of PRESSES) removeEventListener(type, onPress, options);
@@ -121,11 +127,12 @@ export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
   const w = watches.get(aim);
   if (!w) return {};
   const onward = end ? w.onward() : {};
+  const heldBack = end ? w.held() : undefined;
   if (end) w.stop(); else w.armed = true;
   const { pressed, over, instead, at } = w;
   // The page's own listeners come after ours: only now is it known where their work has left the element.
   if (!end && at && over && !(native(w.el).isConnected && takes(w.el, at))) return { over: false, instead: outline(elementAt(at.x, at.y) ?? document.documentElement) };
-  return { pressed, over, instead, ...onward };
+  return { pressed, over, instead, ...onward, heldBack };
 }
 
 /**
@@ -139,6 +146,8 @@ export function aimPointOp({ aim, anew }: { aim: number; anew?: boolean }): Poin
     w.at = w.over = w.instead = undefined;
     w.onward();
     w.onward = watchOnward();
+    w.held();
+    w.held = watchHeldBack(w.el);
     if (w.meant() !== w.el) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the page has another element in its place');
   }
   const attempt = new Attempt();

@@ -36,7 +36,7 @@ export function clickOp(args: ElementArgs & ClickParams, ctx: PageContext): Prom
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement && el.disabled ? 'it is disabled' : null),
     before: ready,
-    act: (hit) => answered(() => clickOn(hit, args, ctx)),
+    act: (hit) => answered(hit.at, () => clickOn(hit, args, ctx)),
   });
 }
 
@@ -128,7 +128,7 @@ export async function clickAtOp(args: PointArgs, ctx: PageContext): Promise<Clic
   const el = interactive(at);
   aimedAt(el, { x, y });
   const dress = <R extends object>(r: R) => (native(el).getRootNode() instanceof ShadowRoot ? { ...r, shadow: true as const } : r);
-  return dress(await answered(() => clickOn({ el, at: el, point: { x, y }, dress }, args, ctx)));
+  return dress(await answered(el, () => clickOn({ el, at: el, point: { x, y }, dress }, args, ctx)));
 }
 
 /** Which of the window's frames an element shows; -1 for one that is in a shadow tree. */

@@ -10,11 +10,12 @@ import { defaultAction, defaultActionOfKeyup } from './key-defaults';
 import { keyEvent, keyNamed, prints } from './keyboard';
 import { focus, NO_MODIFIERS, takesFocus, type Modifiers } from './pointer';
 import { frameIndex } from './click';
+import { watchHeldBack } from './held-back';
 import { editingHost } from './resolve';
 import { native } from '../native';
 
 export interface KeyArgs { key: string; modifiers: (keyof Modifiers)[] }
-export interface Pressed { key: string; modifiers: string[]; element: ElementInfo; shadow?: true; prevented?: true; leads?: true }
+export interface Pressed { key: string; modifiers: string[]; element: ElementInfo; shadow?: true; prevented?: true; leads?: true; note?: string }
 /** The focus is in a child frame: there the key belongs. */
 export interface FocusInFrame { focusInFrame: { index: number } }
 
@@ -65,7 +66,20 @@ function check(key: string): void {
 
 const MODIFIER_KEYS: Record<keyof Modifiers, string> = { ctrl: 'Control', alt: 'Alt', shift: 'Shift', meta: 'Meta' };
 
-function press(el: Element, { key, modifiers }: KeyArgs, element: ElementInfo): Pressed {
+function press(el: Element, args: KeyArgs, element: ElementInfo): Pressed {
+  const heldBack = watchHeldBack(el);
+  try {
+    const result = stroke(el, args, element);
+    // Enter in a field submits its form, with or without a button.
+    const form = keyNamed(args.key)!.key === 'Enter' && !result.prevented && el instanceof HTMLInputElement ? el.form : null;
+    const note = heldBack(form);
+    return note === undefined ? result : { ...result, note };
+  } finally {
+    heldBack();
+  }
+}
+
+function stroke(el: Element, { key, modifiers }: KeyArgs, element: ElementInfo): Pressed {
   const held: Modifiers = { ...NO_MODIFIERS };
   const order = [...new Set(modifiers)];
   for (const modifier of order) {
