@@ -38,6 +38,8 @@ before(async () => {
       '/': page(`<a id="link" href="/two" target="_blank"></a><form action="/two" target="_blank"><input name="hasAttribute"></form>
         ${[...Object.entries(ways), ...Object.entries(others)].map(button).join('')}<iframe name="inner" src="/inside"></iframe>`),
       '/two': '<title>Two</title><h1>Two</h1>',
+      '/keyed': page(`${button(['go', 'window.open("/two")'])}<a id="link" href="/two" target="_blank">x</a><input id="field"><script>
+        field.addEventListener('keydown', ({ key }) => { if (key === 'o' || key === '2') window.open('/two'); if (key === '2') window.open('/two?second'); if (key === 'Escape') window.open('/two'); });</script>`),
       '/inside': page(button(['in', 'say("in", !!window.open("/two"))'])),
       '/frames': page('<iframe src="{{cross}}/inside"></iframe>'),
       '/sandbox': page('<iframe sandbox="allow-scripts" src="/shut"></iframe>'),
@@ -153,4 +155,20 @@ test('a page that asks by itself all the time gets none, before, during and afte
   assert.equal(b.said.beat[1], false);
   assert.equal(opened, undefined);
   assert.equal((await tabs()).filter((t) => t.title === 'Two').length, 0);
+});
+
+test('a key lets the page open its window as a click does: Enter and Space on a button, Enter on a link, a shortcut of the page', async () => {
+  const tab = await b.open('/keyed');
+  const press = (key, id) => b.ok('press_key', { tab_id: tab, key, ...(id ? { target: { value: id } } : {}) });
+  for (const [key, id] of [['Enter', '#go'], [' ', '#go'], ['Enter', undefined], ['Enter', '#link'], ['o', '#field']]) {
+    const { opened, note, key: told } = await press(key, id);
+    assert.deepEqual([note, told], [undefined, key]);
+    await isOpen(opened);
+    await b.ok('close_tab', { tab_id: opened[0].tab_id });
+  }
+  const { opened, note } = await press('2', '#field');
+  await isOpen(opened);
+  assert.match(note, /also asked for a window that did not open: .*two\?second; it may open one/);
+  for (const key of ['x', 'Escape']) assert.equal((await press(key, '#field')).opened, undefined, key);
+  await closeAll();
 });

@@ -60,7 +60,8 @@ export async function afterClick<R extends Clicked>(call: Call, { tabId, documen
   return { ...clicked, tab_id, ...seen, ...noted(clicked.note, heldBack, seen.note) };
 }
 
-function noted(...all: (string | undefined)[]): { note?: string } {
+/** The notes as one. */
+export function noted(...all: (string | undefined)[]): { note?: string } {
   const notes = all.filter((n) => n !== undefined);
   return notes.length ? { note: notes.join('; ') } : {};
 }

@@ -1,12 +1,14 @@
-// press_key: one key press in the element that the target means, or in whatever has the focus; with wait_load, and the page that it leads to.
+// press_key: one key press in the element that the target means, or in whatever has the focus; what that led to, and with wait_load the page.
 import { remaining, type Call, type Handler } from '../call';
 import { BridgeError } from '../errors';
 import type { PressKeyParams, PressKeyResult } from '../generated/methods';
 import type { FocusInFrame, Pressed } from '../page/act/press';
 import { findDocument } from '../tabs/document';
+import { watchEffects } from '../tabs/effects';
 import { childAt, onElement, type InFrame } from '../tabs/element';
 import { watchNavigation } from '../tabs/navigation';
 import { callPage } from '../tabs/page';
+import { noted } from './click';
 import { resolveTab } from '../tabs/resolve';
 
 /** How long a page may take to set off for another one after the key. */
@@ -15,10 +17,17 @@ const BEGIN_MS = 1000;
 export const handler: Handler<PressKeyParams, PressKeyResult> = async ({ key, modifiers = [], target, timeout, wait_load, ...params }, call) => {
   const { id } = await resolveTab(params, call);
   const press = async () => {
-    const { leads: _, ...pressed } = target
-      ? await onElement<Pressed>(call, id, 'press', { target, timeout }, { key, modifiers })
-      : await pressHere(call, id, key, modifiers);
-    return { ...pressed, tab_id: id };
+    const effects = watchEffects(call, id);
+    try {
+      const { leads, downloads, windows, unopened, during: _, heldBack, ...pressed } = target
+        ? await onElement<Pressed>(call, id, 'press', { target, timeout }, { key, modifiers })
+        : await pressHere(call, id, key, modifiers);
+      // What a page fetches because of a key, as it does for each letter that is typed, is not waited for.
+      const seen = await effects.seen(leads === true && !wait_load, { downloads, windows, unopened });
+      return { ...pressed, tab_id: id, ...seen, ...noted(pressed.note ?? heldBack, seen.note) };
+    } finally {
+      effects.stop();
+    }
   };
   if (!wait_load) return press();
   const watch = watchNavigation(call, id);

@@ -1,7 +1,7 @@
 // What a browser does by itself when a key is pressed: submit, click, put a character in, move the focus, scroll, close a dialog.
 import { isVisible, parentOf, shadowOf } from '../dom';
 import { edit } from './editable';
-import { linkOf } from './link';
+import { leadsAway, linkOf, submitterOf } from './link';
 import { focus, type Modifiers } from './pointer';
 import { prints } from './keyboard';
 import { editingHost } from './resolve';
@@ -31,10 +31,13 @@ export function defaultAction(el: Element, key: string, held: Modifiers): boolea
   return false;
 }
 
-/** The space bar presses buttons and boxes when it comes up. */
-export function defaultActionOfKeyup(el: Element, key: string, held: Modifiers): void {
-  if (key !== ' ' || held.ctrl || held.alt || held.meta) return;
-  if (native(el).matches('button:enabled, summary, input:is([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset], [type=image], [type=file], [type=color]):enabled')) native(el as HTMLElement).click();
+/** The space bar presses buttons and boxes when it comes up. True if a page may be on its way now. */
+export function defaultActionOfKeyup(el: Element, key: string, held: Modifiers): boolean {
+  if (key !== ' ' || held.ctrl || held.alt || held.meta) return false;
+  const pressed = native(el).matches('button:enabled, summary, input:is([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset], [type=image], [type=file], [type=color]):enabled');
+  const leads = pressed && submitterOf(el) !== null;
+  if (pressed) native(el as HTMLElement).click();
+  return leads;
 }
 
 const UNTYPED = new Set(['checkbox', 'radio', 'button', 'submit', 'reset', 'image', 'file', 'hidden', 'color', 'range', 'date', 'time', 'month', 'week', 'datetime-local']);
@@ -54,12 +57,14 @@ function enter(el: Element, held: Modifiers): boolean {
     return false;
   }
   if (native(el).matches('button:enabled, summary, input:is([type=submit], [type=button], [type=reset], [type=image], [type=file], [type=color]):enabled')) {
+    const leads = submitterOf(el) !== null;
     native(el as HTMLElement).click();
-    return true;
+    return leads;
   }
   if (native(el).matches('a[href], area[href]') || (el instanceof SVGElement && linkOf(el))) {
+    const link = linkOf(el);
     native(el).dispatchEvent(new PointerEvent('click', { bubbles: true, cancelable: true, composed: true, view: window }));
-    return true;
+    return link !== null && leadsAway(link.href);
   }
   return el instanceof HTMLInputElement && el.form !== null && submitImplicitly(el.form);
 }

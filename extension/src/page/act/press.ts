@@ -6,6 +6,7 @@ import { describe, type ElementInfo } from '../describe';
 import { focused } from '../dom';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
+import { answered, type Answer } from './answer';
 import { defaultAction, defaultActionOfKeyup } from './key-defaults';
 import { keyEvent, keyNamed, prints } from './keyboard';
 import { focus, NO_MODIFIERS, takesFocus, type Modifiers } from './pointer';
@@ -13,9 +14,10 @@ import { frameIndex } from './click';
 import { watchHeldBack } from './held-back';
 import { editingHost } from './resolve';
 import { native } from '../native';
+import { ready } from './windows';
 
 export interface KeyArgs { key: string; modifiers: (keyof Modifiers)[] }
-export interface Pressed { key: string; modifiers: string[]; element: ElementInfo; shadow?: true; prevented?: true; leads?: true; note?: string }
+export interface Pressed extends Answer { key: string; modifiers: string[]; element: ElementInfo; shadow?: true; prevented?: true; note?: string }
 /** The focus is in a child frame: there the key belongs. */
 export interface FocusInFrame { focusInFrame: { index: number } }
 
@@ -23,11 +25,12 @@ export function pressOp(args: ElementArgs & KeyArgs, ctx: PageContext): Promise<
   check(args.key);
   return onElement<Pressed>(args, ctx, {
     needs: {},
+    before: () => (opens(args) ? ready() : null),
     act: ({ el, dress }) => {
       const element = describe(el);
       ctx.acted(dress({ key: args.key, modifiers: args.modifiers, element }));
       if (takesFocus(el) && focused() !== el) focusAtEnd(el);
-      return press(el, args, element);
+      return pressed(el, args, element);
     },
   });
 }
@@ -46,8 +49,9 @@ export function focusAtEnd(el: Element): void {
 }
 
 /** Without a target: into whatever has the focus, else the body. */
-export function pressHereOp(args: KeyArgs, ctx: PageContext): Pressed | FocusInFrame {
+export async function pressHereOp(args: KeyArgs, ctx: PageContext): Promise<Pressed | FocusInFrame> {
   check(args.key);
+  if (opens(args)) await ready();
   const el = focused() ?? document.body ?? document.documentElement;
   if (el instanceof HTMLIFrameElement) {
     const index = frameIndex(el);
@@ -57,7 +61,7 @@ export function pressHereOp(args: KeyArgs, ctx: PageContext): Pressed | FocusInF
   aimedAt(el);
   const shadow = native(el).getRootNode() instanceof ShadowRoot ? { shadow: true as const } : {};
   ctx.acted({ key: args.key, modifiers: args.modifiers, element, ...shadow });
-  return { ...press(el, args, element), ...shadow };
+  return { ...await pressed(el, args, element), ...shadow };
 }
 
 function check(key: string): void {
@@ -65,6 +69,12 @@ function check(key: string): void {
 }
 
 const MODIFIER_KEYS: Record<keyof Modifiers, string> = { ctrl: 'Control', alt: 'Alt', shift: 'Shift', meta: 'Meta' };
+
+/** Every key of a person's but Escape lets a page open a window in answer. */
+const opens = ({ key }: KeyArgs) => keyNamed(key)!.key !== 'Escape';
+
+const pressed = (el: Element, args: KeyArgs, element: ElementInfo): Pressed | Promise<Pressed> =>
+  (opens(args) ? answered(el, () => press(el, args, element)) : press(el, args, element));
 
 function press(el: Element, args: KeyArgs, element: ElementInfo): Pressed {
   const heldBack = watchHeldBack(el);
@@ -98,7 +108,7 @@ function stroke(el: Element, { key, modifiers }: KeyArgs, element: ElementInfo):
   }
   if (wanted) { if (defaultAction(on, name, held)) result.leads = true; } else result.prevented = true;
   on = where(on);
-  if (keyEvent(on, 'keyup', name, held) && wanted) defaultActionOfKeyup(on, name, held);
+  if (keyEvent(on, 'keyup', name, held) && wanted && defaultActionOfKeyup(on, name, held)) result.leads = true;
   for (const modifier of order.reverse()) {
     held[modifier] = false;
     keyEvent(where(on), 'keyup', MODIFIER_KEYS[modifier], held);
