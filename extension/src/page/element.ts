@@ -8,7 +8,7 @@ import { namesWithRole } from './locate/role';
 import { hiddenByText } from './locate/text';
 import { toWords, type Target } from './locate/target';
 import { isVisible, shadowRoots } from './dom';
-import { change, drawn, hasSettled, observeStillness, watching } from './wait';
+import { cancelled, change, drawn, hasSettled, observeStillness, watching } from './wait';
 import { native } from './native';
 
 export interface ElementArgs {
@@ -50,7 +50,7 @@ export interface Plan<R extends object> {
   resolve?(el: Element): Element;
   /** A reason why it is not fit yet that only this method knows. */
   unfit?(el: Element): string | null;
-  /** What must be waited for right before the act, if anything; then everything is looked at again. */
+  /** What must be waited for right before the act, if anything; asked once, and then everything is looked at again. */
   before?(): Promise<void> | null;
   /** Must end in what was done, or throw. Runs in one turn with the last check up to its first await. */
   act(hit: Hit): R | Promise<R>;
@@ -63,12 +63,20 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
   return watching(async () => {
     const attempt = new Attempt();
     const why: Why = {};
+    let prepared = false;
     for (;;) {
       const before = performance.now();
       const look = lookFor(args, plan, attempt, why);
       // Acts take turns, and nothing may come between the last look and the act: so no waiting in between.
-      const first = look.is === 'ready' && !acting ? plan.before?.() : null;
-      if (first) { await first; continue; }
+      if (look.is === 'ready' && !acting && !prepared) {
+        prepared = true;
+        const first = plan.before?.();
+        if (first) {
+          await first;
+          if (ctx.signal.aborted) throw cancelled();
+          continue;
+        }
+      }
       if (look.is === 'ready' && !acting) {
         acting = true;
         try {

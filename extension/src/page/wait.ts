@@ -143,7 +143,7 @@ export function pause(ms: number, until: number, signal: AbortSignal): Promise<b
 /** How late a timer may be in a page whose clock runs. */
 const STOPPED_MS = 2500;
 
-const cancelled = () => new PageError('CANCELLED', 'cancelled');
+export const cancelled = () => new PageError('CANCELLED', 'cancelled');
 
 // ---- Has the page come to rest? ----
 

@@ -27,23 +27,37 @@ export interface Moment {
   requests: number;
 }
 
-let name: string | undefined;
+/** Who hears in the page's own world: its name, whether it is being put there, and whether it has been. */
+interface Other { name: string; coming?: Promise<void>; there: boolean }
+
+let other: Other | undefined;
 let moment: Moment | undefined;
 let heard = false;
 
 const dispatch = (event: Event) => native(document).dispatchEvent(event);
 
-/** Whether the page's own world has to be made ready first; null if it is. A page that writes itself anew forgets it. */
+/** Whether the page's own world has to be made ready first; null if it is, or if it has been and does not answer: then another would not either. */
 export function ready(): Promise<void> | null {
+  if (other && hears(other.name)) return null;
+  // A page that writes itself anew takes the listeners of both worlds away.
+  if (!other || !hears(`${other.name} here`)) listen((other = { name: newName(), there: false }).name);
+  if (other.there) return null;
+  other.coming ??= comes(other);
+  return Promise.race([other.coming, new Promise<void>((done) => { later(done, READY_MS); })]);
+}
+
+const newName = () => [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join('');
+
+/** Whether a listener of this name ends in our being told that it is there. */
+function hears(name: string): boolean {
   heard = false;
-  if (name !== undefined) dispatch(new CustomEvent(name));
-  if (heard) return null;
-  name = [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join('');
-  listen(name);
-  return Promise.race([
-    chrome.runtime.sendMessage({ type: 'main-world', name }).then(() => {}, () => {}),
-    new Promise<void>((done) => { later(done, READY_MS); }),
-  ]);
+  dispatch(new CustomEvent(name));
+  return heard;
+}
+
+async function comes(to: Other): Promise<void> {
+  try { to.there = await chrome.runtime.sendMessage<unknown, unknown>({ type: 'main-world', name: to.name }) === true; } catch { /* as refused */ }
+  delete to.coming;
 }
 
 function listen(name: string): void {
@@ -87,7 +101,7 @@ function used(moment: Moment, unseen: boolean): void {
 /** Lets the page open one window from now on; what another moment left is over. */
 export function allow(): Moment {
   moment = { spent: false, windows: 0, unopened: [], requests: 0 };
-  if (name !== undefined) dispatch(new CustomEvent(name, { detail: true }));
+  if (other) dispatch(new CustomEvent(other.name, { detail: true }));
   return moment;
 }
 
@@ -95,7 +109,7 @@ export function allow(): Moment {
 export function disallow(over: Moment): void {
   if (moment !== over) return;
   moment = undefined;
-  if (name !== undefined) dispatch(new CustomEvent(name, { detail: false }));
+  if (other) dispatch(new CustomEvent(other.name, { detail: false }));
 }
 
 /** As the click's result tells of it. */
