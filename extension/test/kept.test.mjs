@@ -48,13 +48,20 @@ const pages = {
   // A page that looks at its functions, keeps those of others, and puts its own around them.
   '/around': `<input id="i"><script>const first = setTimeout; window.log = []; i.addEventListener('input', () => { log.push(setTimeout === first); window.held = setTimeout; const on = setTimeout; window.setTimeout = (f, ms) => on(f, ms); setTimeout(() => { window.ran = (window.ran ?? 0) + 1; }, 30); });</script>`,
   '/frozen': `<input id="i" value="mine"><script>for (const name of ['setTimeout', 'setInterval']) Object.defineProperty(window, name, { value: window[name], writable: false, configurable: false }); i.addEventListener('input', () => { setTimeout(() => { i.value = 'mine'; }, 300); });</script>`,
+  // The server has to say yes before the new value is shown; and one that asks at intervals, whatever is put in.
+  '/shown-late': `<input id="i" value="mine"><input id="never" value="mine"><input id="two" value="mine"><input id="box" type="checkbox"><script>const ask = async (path) => (await (await fetch(path)).json()).ok; const late = async (el, ...paths) => { const v = el.value; el.value = 'mine'; for (const p of paths) if (!await ask(p)) return; el.value = v; };
+    i.addEventListener('input', () => late(i, '/yes-slow')); never.addEventListener('input', () => late(never, '/no-slow')); two.addEventListener('input', () => late(two, '/yes-slow', '/yes-slow')); box.addEventListener('change', async () => { box.checked = false; box.checked = await ask('/yes-slow'); });</script>`,
+  '/polls': '<input id="i"><script>setInterval(() => fetch("data:,"), 4)</script>',
+  // Between the browser's taking a timer and its number there is time.
+  '/held-up': `<input id="i" value="mine"><script>const begin = setTimeout; let first = true; window.setTimeout = (f, ms) => { const id = begin(f, ms); for (const end = performance.now() + 6; first && performance.now() < end;); first = false; return id; };
+    i.addEventListener('input', () => setTimeout(() => setTimeout(() => { i.value = 'mine'; }, 80), 80));</script>`,
   '/other': '<p>Other</p>',
 };
 
 let b;
 let tab;
 const json = (ok, delay) => ({ delay, type: 'application/json', body: JSON.stringify({ ok }) });
-const routes = { '/no': json(false), '/no-slow': json(false, 300), '/yes': json(true), '/hang': { hang: true } };
+const routes = { '/no': json(false), '/no-slow': json(false, 300), '/yes': json(true), '/yes-slow': json(true, 300), '/hang': { hang: true } };
 before(async () => { b = await start({ pages, routes }); });
 after(() => b?.stop());
 const act = (method, id, more) => b.call(method, { tab_id: tab, target: { value: id }, ...more });
@@ -107,6 +114,20 @@ for (const background of [false, true]) {
     assert.match((await b.ok('set_value', { tab_id: tab, target: { value: '#hangs' }, value: 'yours' })).note, /asked its server .* had not answered in time/);
   });
 
+  test(`a value that the page shows only after an answer of its server is waited for${where}`, async () => {
+    await open('/shown-late');
+    for (const id of ['#i', '#two']) {
+      const { success, error, result } = await act('set_value', id, { value: 'yours' });
+      assert.deepEqual([success, error, result?.value, result?.note], [true, undefined, 'yours', undefined]);
+      assert.equal(await b.page(tab, `document.querySelector("${id}").value`), 'yours');
+    }
+    assert.equal((await b.ok('check', { tab_id: tab, target: { value: '#box' } })).checked, true);
+    await takenBack('set_value', '#never', { value: 'yours' }, '"yours"', '"mine"');
+    const fields = (...ids) => ids.map((id) => ({ selector: id, value: 'ours' }));
+    assert.equal((await b.ok('fill_form', { tab_id: tab, fields: fields('#i', '#two') })).filled.length, 2);
+    assert.match((await b.fails('fill_form', { tab_id: tab, fields: fields('#i', '#never') })).error, /fields\[1\]: .*"ours" was put in, .* now has "mine"/);
+  });
+
   test(`editors that take their text back later${where}`, async () => {
     await open('/editors');
     await takenBack('set_value', '#e', { value: 'yours' }, '"yours"', '"mine"');
@@ -133,6 +154,15 @@ test('a call whose own time is up before the page has had its turn: the answer s
   assert.match(note, /longer than could be waited/);
 });
 
+test('a page that asks its server at intervals does not keep the call until its deadline', async () => {
+  tab = await b.open('/polls');
+  const from = performance.now();
+  const { value, note } = await b.ok('set_value', { tab_id: tab, target: { value: '#i' }, value: 'yours' });
+  assert.equal(value, 'yours');
+  assert.match(note, /asks its server again and again/);
+  assert.ok(performance.now() - from < 10_000);
+});
+
 test('a page that puts nothing off is not waited for', async () => {
   tab = await b.open('/calm');
   const times = [];
@@ -156,6 +186,11 @@ test('only timers that could matter are waited for, and they alone', async () =>
     }
     assert.ok(Math.min(...times) < 250, `${id}: ${times.map(Math.round)}`);
   }
+});
+
+test('a timer that runs a little sooner than it was seen to fall due', async () => {
+  tab = await b.open('/held-up');
+  await takenBack('set_value', '#i', { value: 'yours' }, '"yours"', '"mine"');
 });
 
 test('the page has its own functions again, and what it has kept of others goes on working', async () => {

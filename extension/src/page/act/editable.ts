@@ -32,7 +32,7 @@ export async function writeEditable(el: HTMLElement, value: string, { dress, aga
         const held = editableText(current());
         return comparable(held) === comparable(text) ? null : notTaken('keep', el, text, held);
       });
-      return { element, value: editableText(current()), ...settled };
+      return { element, value: settled.wrong === undefined ? editableText(current()) : text, ...settled };
     }
   }
   throw notTaken('take', el, text, editableText(current()));

@@ -9,8 +9,11 @@ import { later, queued } from '../wait';
 /** What is wrong with what the element holds now, if anything. */
 export type Look = () => PageError | null;
 export interface Later { later?: boolean }
-/** Names the look for who wants to look once more, when the act was (Date.now() milliseconds), and how often the page has asked its server since then. */
-export interface Settled { note?: string; look?: number; since?: number; asked?: number }
+/**
+ * Names the look for who wants to look once more, when the act was (Date.now() milliseconds), how often the page has asked its server since
+ * then, and what was wrong all the same: an answer of the server may put it right.
+ */
+export interface Settled { note?: string; look?: number; since?: number; asked?: number; wrong?: string }
 
 interface Open { since: Mark; look: Look; asked: number }
 const open = new Map<number, Open>();
@@ -23,7 +26,7 @@ let counter = 0;
 export async function settle(since: Mark, ctx: PageContext, { later: atEnd = false }: Later, look: Look): Promise<Settled> {
   const { unseen, waits, asked } = await aftermath(since, ctx, !atEnd);
   const wrong = look();
-  if (wrong && !waits) {
+  if (wrong && !waits && !asked) {
     unwatchBegun();
     throw wrong;
   }
@@ -31,7 +34,7 @@ export async function settle(since: Mark, ctx: PageContext, { later: atEnd = fal
   const at = ++counter;
   open.set(at, { since, look, asked });
   if (!atEnd) later(() => open.delete(at), AGAIN_MS);
-  return { ...(unseen === undefined ? {} : { note: unseen }), look: at, since: Date.now() - (performance.now() - since.at), asked };
+  return { ...(unseen === undefined ? {} : { note: unseen }), look: at, since: Date.now() - (performance.now() - since.at), asked, ...(wrong && asked ? { wrong: wrong.message } : {}) };
 }
 
 export interface Stands {
@@ -53,10 +56,10 @@ export async function stillOp({ looks, answered }: { looks: number[]; answered?:
   const { unseen } = await (answered === undefined ? aftermath(first, ctx) : answerTaken(first, answered, ctx));
   const asked = askedSince(first);
   if (entries.every(({ entry }) => entry.asked === asked)) unwatchBegun();
+  for (const { entry } of entries) entry.asked = asked;
   for (const { at, entry } of entries) {
-    entry.asked = asked;
     const wrong = entry.look();
-    if (wrong) return { failed: { look: at, message: wrong.message } };
+    if (wrong) return { failed: { look: at, message: wrong.message }, asked };
   }
   return { asked, ...(unseen === undefined ? {} : { note: unseen }) };
 }

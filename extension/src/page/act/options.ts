@@ -35,7 +35,7 @@ export function selectOp(args: ElementArgs & Later & { option: SelectParams }, c
       });
       const now = selectNow(select, again);
       const result: Selected = { element: describe(select), value: wanted.value, text: textOf(wanted), ...settled };
-      if (select.multiple) result.selected = [...(now ?? select).selectedOptions].map((o) => o.value);
+      if (select.multiple && settled.wrong === undefined) result.selected = [...(now ?? select).selectedOptions].map((o) => o.value);
       return result;
     },
   });

@@ -117,7 +117,7 @@ async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: strin
   }));
   const now = current();
   if (!now) result.note = GONE;
-  else if (!now.validity.valid && now.validationMessage) result.validation = cut(now.validationMessage, 200);
+  else if (result.wrong === undefined && !now.validity.valid && now.validationMessage) result.validation = cut(now.validationMessage, 200);
   return result;
 }
 
