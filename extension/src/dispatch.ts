@@ -5,7 +5,7 @@ import { seeingDialogs } from './debugger/watchful';
 import { BridgeError } from './errors';
 import { defs, methods } from './generated/catalogue';
 import { handlers } from './methods/index';
-import { judge, policyReady, sites } from './policy/policy';
+import { guarded, judge, policyReady } from './policy/policy';
 import { telling } from './tabs/answers';
 import { validateParams } from './validate';
 
@@ -35,7 +35,7 @@ export async function prepare(name: string, raw: unknown): Promise<Prepared> {
     run: (call) => {
       const work = () => (method.access === 'write' && method.scope === 'page' ? seeingDialogs(call, params, () => handler(params, call)) : handler(params, call));
       // Each step of a batch by itself.
-      return sites.limited && method.name !== 'batch' ? telling(call, work) : work();
+      return guarded(call) && method.name !== 'batch' ? telling(call, work) : work();
     },
   };
 }

@@ -15,7 +15,8 @@ before(async () => {
     daemon: 'hub', flags: ['--host-resolver-rules=MAP *.test 127.0.0.1'],
     pages: {
       '/': `<title>Fine</title><h1>fine</h1><input id="i" value="v">${link('to-denied', '{{cross}}/denied?q=path-of-it')}${link('to-hop', '/hop')}
-        <button id="popup" onclick="window.open('{{cross}}/denied')">popup</button>`,
+        <button id="popup" onclick="window.open('{{cross}}/denied')">popup</button>
+        <button id="several" onclick="for (const url of ['/back?1', '/back?2', '{{cross}}/denied?q=path-of-it', 'http://:::words of the page']) try { window.open(url); } catch { /* as natively */ }">several</button>`,
       '/denied': denied,
       '/meta': '<title>Meta</title><meta http-equiv="refresh" content="0; url={{cross}}/denied"><h1>meta</h1>',
       '/frames': '<title>Frames</title><h1>outer text</h1><iframe id="f" src="{{cross}}/denied" width="300" height="200"></iframe>',
@@ -166,6 +167,13 @@ test('acts that lead to a denied site say so by its origin, and the next operati
   const tab = await b.open('/');
   refused(await b.fails('click', { tab_id: tab, target: { value: '#to-denied' }, new_tab: true }));
   await b.ok('close_tab', { tab_id: tab });
+});
+
+test('of windows that did not open a denied one is named by its site, and what is no address not at all', async () => {
+  const tab = await b.open('/');
+  const { opened, note } = await b.ok('click', { tab_id: tab, target: { value: '#several' } });
+  assert.match(note, /did not open: http:\/\/127\.0\.0\.1:\d+\/back\?2, http:\/\/localhost:\d+; it may/);
+  for (const id of [opened[0].tab_id, tab]) await b.ok('close_tab', { tab_id: id });
 });
 
 test('an empty page that a denied one has written into is the denied one\'s', async () => {

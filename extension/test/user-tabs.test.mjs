@@ -17,7 +17,10 @@ before(async () => {
     pages: {
       '/': '<title>The user\'s own</title><h1>private words</h1><input id="i" value="theirs">',
       '/same': '<title>bridged asks: share your tabs?</title><h1>Let this agent use your tabs of this site?</h1><button id="yes" onclick="document.title = \'pressed\'">Share this site</button>',
+      '/leads': '<title>Leads</title><a id="a" href="/hop">on</a>',
+      '/writes': '<title>Writes</title><script src="/__page.js"></script><script>say("writes", location.origin)</script>',
     },
+    routes: { '/hop': { redirect: '{{cross}}/?token=1' } },
   });
   agent = await b.client({ client_id: 'agent-a' });
   theirs = await userTab(`${b.base}/`);
@@ -223,4 +226,69 @@ test('a tab that goes to a site that is not shared is asked about again, and a p
   await asked(b, 0);
   limit({ user_tabs: 'ask' });
   await b.ok('close_tab', { tab_id: tab });
+});
+
+/** Shares the site of the tab with the agent. */
+async function share(a, tab) {
+  const held = read(tab, a);
+  const window = await prompt(b);
+  await window.armed();
+  await window.press('yes');
+  await held;
+  await asked(b, 0);
+}
+
+test('what leads a tab of the user\'s to a site that is not shared is told of it by its place alone, and asks nothing', async () => {
+  const a = await newAgent();
+  const tab = await userTab(`${b.cross}/?token=1`);
+  const home = () => b.ok('navigate', { tab_id: tab, url: `${b.base}/` });
+  const back = () => b.page(tab, 'void setTimeout(() => history.back(), 400)');
+  await home();
+  await share(a, tab);
+  const step = await a.ok('go_back', { tab_id: tab }, AGENT);
+  assert.deepEqual([step.url, step.title], [b.cross, '']);
+  await home();
+  await back();
+  const waited = await a.fails('wait_for', { tab_id: tab, url: 'token=1', timeout: 2000 }, AGENT);
+  assert.equal(waited.code, 'TIMEOUT');
+  assert.match(waited.error, /it is at http:\/\/localhost:\d+ \(/);
+  await home();
+  await back();
+  assert.equal((await a.ok('wait_for', { tab_id: tab, url: b.cross }, AGENT)).url, b.cross);
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/leads` });
+  assert.equal((await a.ok('click', { tab_id: tab, target: { value: '#a' } }, AGENT)).navigated, b.cross);
+  assert.deepEqual(await prompts(b), []);
+  // What is shared is told as ever.
+  await home();
+  assert.equal((await a.ok('reload', { tab_id: tab }, AGENT)).title, 'The user\'s own');
+  await b.ok('close_tab', { tab_id: tab });
+});
+
+test('a yes to one empty page that a site has written into shares that site, and no other\'s empty pages', async () => {
+  const a = await newAgent();
+  const write = async (site) => {
+    const { targetId } = await b.chromium.cdp.send('Target.createTarget', { url: `${site}/writes` });
+    await b.heard('writes', (said) => said === site);
+    await b.chromium.evaluate(targetId, 'const w = open("about:blank"); w.document.title = "written"; w.document.body.textContent = "theirs"; 1');
+    const { tabs } = await b.ok('list_tabs');
+    return tabs.find((t) => t.url === 'about:blank' && t.title === 'written' && !blanks.includes(t.tab_id)).tab_id;
+  };
+  const blanks = [];
+  blanks.push(await write(b.base));
+  blanks.push(await write(b.cross));
+  const held = read(blanks[0], a);
+  const window = await prompt(b);
+  assert.equal(window.place, b.base);
+  await window.armed();
+  await window.press('yes');
+  // Past the question; such a page is only to be seen.
+  assert.equal((await held).code, 'RESTRICTED_PAGE');
+  await asked(b, 0);
+  assert.equal((await read(theirs, a)).result.value, 'theirs');
+  const other = read(blanks[1], a);
+  const second = await prompt(b);
+  assert.equal(second.place, b.cross);
+  await second.close();
+  assert.equal((await other).code, 'DENIED_BY_USER');
+  for (const { tab_id: id, url } of (await b.ok('list_tabs')).tabs) if (blanks.includes(id) || url.endsWith('/writes')) await b.ok('close_tab', { tab_id: id });
 });

@@ -5,7 +5,8 @@ import { BridgeError, PageLeft } from '../errors';
 import type { WaitForParams, WaitForResult } from '../generated/methods';
 import type { Target } from '../page/locate/target';
 import type { ElementState, Standing } from '../page/wait-for';
-import { judge, sites } from '../policy/policy';
+import { guarded, judge, sites } from '../policy/policy';
+import { unshared } from '../tabs/admission';
 import { findDocument, type Doc } from '../tabs/document';
 import { ticking } from '../tabs/element';
 import { ended } from '../tabs/guard';
@@ -31,7 +32,8 @@ export const handler: Handler<WaitForParams, WaitForResult> = async (params, cal
     throw params.url === undefined ? await ended(call, id, e) : e;
   }
   const tab = await chrome.tabs.get(id).catch(() => undefined);
-  return { waited_ms: Date.now() - time.from, tab_id: id, url: tab?.url ?? '' };
+  const url = tab?.url ?? '';
+  return { waited_ms: Date.now() - time.from, tab_id: id, url: (await unshared(call, id, url)) ?? url };
 };
 
 async function wait(params: WaitForParams, call: Call, id: number, time: Period): Promise<void> {
@@ -90,13 +92,15 @@ async function waitForAddress(call: Call, tabId: number, wanted: string, time: P
   const matches = addressTest(wanted);
   const wait = new Settling();
   let at = '';
-  // A denied site's address is not to be found out by asking for it.
-  const seen = (url: string) => {
+  // The address of a denied site, or of a page of the user's that is not shared, is not to be found out by asking for it.
+  const look = async (url: string) => {
     const refusal = sites.refusal(url);
     if (refusal !== undefined) return wait.end(new BridgeError('PERMISSION_DENIED', refusal));
-    at = url;
-    if (matches(url)) wait.end();
+    const told = guarded(call) ? ((await unshared(call, tabId, url)) ?? url) : url;
+    at = told;
+    if (matches(told)) wait.end();
   };
+  const seen = (url: string) => void look(url).catch((e: unknown) => wait.end(e));
   bounded(call, tabId, wait, time, () => waited(`the tab did not come to an address with ${JSON.stringify(wanted.slice(0, 200))}; it is at ${at.slice(0, 300)}`, time), () => at !== '');
   const onMove = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
     if (d.tabId === tabId && d.frameId === 0 && d.documentLifecycle !== 'prerender') seen(d.url);

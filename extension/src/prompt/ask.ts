@@ -9,7 +9,7 @@ import { BridgeError } from '../errors';
 import { calledAs, harmless, onNames } from '../person/names';
 import { grant, grantsReady, isGranted, isRefused, refuse } from '../policy/grants';
 import { onPolicy, policy, userTabs } from '../policy/policy';
-import { placeOf } from '../policy/sites';
+import { placeIn } from '../tabs/inherited';
 import { ARMED_MS, PORT, type Answered, type Asked } from './words';
 
 /** A question stands for so long, and a call is held no longer. */
@@ -36,9 +36,8 @@ const open = new Map<string, Question>();
 
 const refusal = (place: string) => new BridgeError('DENIED_BY_USER', `denied: the user does not share their tabs of ${place} with you`);
 
-/** Resolves when the agent may use the user's tabs of the address's site; throws if it may not. */
-export async function mayUse(call: Call, tabId: number, url: string): Promise<void> {
-  const place = placeOf(url);
+/** Resolves when the agent may use the user's tabs of the place; throws if it may not. */
+export async function mayUse(call: Call, tabId: number, place: string): Promise<void> {
   await grantsReady;
   if (isGranted(call.owner, place)) return;
   if (isRefused(call.owner, place)) throw refusal(place);
@@ -52,7 +51,7 @@ export async function mayUse(call: Call, tabId: number, url: string): Promise<vo
   if (answer === undefined) throw new BridgeError('PERMISSION_DENIED', `denied: no confirmation: the user has not said whether you may use their tabs of ${place}`);
   // The tab may have gone on while the user thought about it.
   const now = await chrome.tabs.get(tabId).catch(() => { throw new BridgeError('TAB_NOT_FOUND', `no tab with id ${tabId}`); });
-  if (placeOf(now.url || now.pendingUrl || '') !== place) throw new BridgeError('PERMISSION_DENIED', `forbidden: the tab went to another site than ${place} while the user was asked`);
+  if ((await placeIn(tabId, { frameId: 0 }, now.url || now.pendingUrl || '')) !== place) throw new BridgeError('PERMISSION_DENIED', `forbidden: the tab went to another site than ${place} while the user was asked`);
 }
 
 function raise(owner: string, place: string, tabId: number): Question {

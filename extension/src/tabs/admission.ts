@@ -3,13 +3,16 @@
 // callers look at `guarded` first.
 import type { Call } from '../call';
 import { BridgeError } from '../errors';
+import { grantsReady, isGranted } from '../policy/grants';
 import { guarded, sites, userTabs } from '../policy/policy';
+import { placeOf } from '../policy/sites';
 import { mayUse } from '../prompt/ask';
-import { hasOwnAddress, makerOf, type Which } from './inherited';
+import { hasOwnAddress, makerOf, placeIn, type Which } from './inherited';
 import { ownerOf } from './owners';
 
 const denied = (message: string) => new BridgeError('PERMISSION_DENIED', message);
 const NOBODYS = 'forbidden: domain unknown: the page has no address of its own, and whose it is cannot be found out; the user has limited the sites that may be worked on';
+const NOBODYS_TAB = 'forbidden: the page has no address of its own, and whose it is cannot be found out; the user shares their tabs site by site';
 
 /** Refuses an address before anything goes to it. */
 export function admitAddress(url: string): void {
@@ -38,7 +41,7 @@ export async function admitTab(call: Call, tab: chrome.tabs.Tab & { id: number }
   const url = tab.url || tab.pendingUrl || '';
   if (await leavesOwn(call, tab.id)) return;
   await admitUrl(tab.id, { frameId: 0 }, url);
-  if (owner === undefined) await admitUsers(call, tab.id, url);
+  if (owner === undefined) await admitUsers(call, tab.id, { frameId: 0 }, url);
 }
 
 interface Frame { frameId: number; documentId: string; url: string }
@@ -47,7 +50,7 @@ interface Frame { frameId: number; documentId: string; url: string }
 export async function admitDocument(call: Call, tabId: number, { frameId, documentId, url }: Frame): Promise<void> {
   await admitUrl(tabId, { documentId }, url);
   if (frameId !== 0 || userTabs === 'allow' || call.class !== 'agent') return;
-  if ((await ownerOf(tabId)) === undefined) await admitUsers(call, tabId, url);
+  if ((await ownerOf(tabId)) === undefined) await admitUsers(call, tabId, { documentId }, url);
 }
 
 /** Whether the tab may still be worked on: it may have gone elsewhere since the call came to it. */
@@ -70,8 +73,22 @@ async function admitUrl(tabId: number, which: Which, url: string): Promise<void>
   if (refusal !== undefined) throw denied(refusal);
 }
 
-async function admitUsers(call: Call, tabId: number, url: string): Promise<void> {
+/**
+ * Of a page in a tab of the user's that is not shared with the call, its place, which alone may be told; undefined if all may be. Nobody is
+ * asked: a call that was admitted to one page may have led to this one.
+ */
+export async function unshared(call: Call, tabId: number, url: string): Promise<string | undefined> {
+  if (call.class !== 'agent' || userTabs === 'allow' || (await ownerOf(tabId)) !== undefined) return undefined;
+  await grantsReady;
+  const place = await placeIn(tabId, { frameId: 0 }, url);
+  return place !== undefined && isGranted(call.owner, place) ? undefined : (place ?? placeOf(url));
+}
+
+async function admitUsers(call: Call, tabId: number, which: Which, url: string): Promise<void> {
   if (call.class !== 'agent' || userTabs === 'allow') return;
   if (userTabs === 'deny') throw denied('forbidden: the user keeps their own tabs to themselves (user-tabs is deny)');
-  await mayUse(call, tabId, url);
+  // An empty page is the one's that made it: with a yes to one, not every other is shared.
+  const place = await placeIn(tabId, which, url);
+  if (place === undefined) throw denied(NOBODYS_TAB);
+  await mayUse(call, tabId, place);
 }

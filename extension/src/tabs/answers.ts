@@ -1,10 +1,10 @@
-// The last look at what a call is answered with, where sites are limited: an act may have led to a site that the user denies, by a link, a
-// redirect or a page's own script. Of such a site nothing is told but its host.
+// The last look at what a call is answered with, where the user limits anything: an act may have led to a site that they deny or to one of
+// which they share no tabs, by a link, a redirect or a page's own script. Of such a site nothing is told but its host.
 import type { Call } from '../call';
 import { BridgeError, toBridgeError } from '../errors';
-import { sites } from '../policy/policy';
+import { guarded, sites } from '../policy/policy';
 import { placeOf } from '../policy/sites';
-import { refusalOf } from './admission';
+import { refusalOf, unshared } from './admission';
 import { hasOwnAddress } from './inherited';
 
 /** The tab that each call came to last. */
@@ -22,7 +22,7 @@ interface Told {
   downloads?: { origin?: string }[];
 }
 
-/** Runs a call's work; what it gives or throws tells nothing of denied sites. */
+/** Runs a call's work; what it gives or throws tells nothing of denied sites, nor where in the user's own tab it came to an unshared one. */
 export async function telling(call: Call, work: () => Promise<object>): Promise<object> {
   let result: Told;
   try {
@@ -33,6 +33,12 @@ export async function telling(call: Call, work: () => Promise<object>): Promise<
     const refusal = error.code === 'PERMISSION_DENIED' ? undefined : await refusalNow(call);
     throw refusal === undefined ? e : new BridgeError('PERMISSION_DENIED', refusal, error.extra);
   }
+  if (!guarded(call)) return result;
+  if (typeof result.navigated === 'string') {
+    const tabId = places.get(call);
+    const place = tabId === undefined ? undefined : await unshared(call, tabId, result.navigated);
+    result = { ...result, navigated: place ?? cut(result.navigated) };
+  }
   if (!sites.limited) return result;
   const { url } = result;
   const told = typeof url === 'string';
@@ -40,14 +46,14 @@ export async function telling(call: Call, work: () => Promise<object>): Promise<
   if (refusal !== undefined) throw new BridgeError('PERMISSION_DENIED', refusal);
   return {
     ...result,
-    ...(typeof result.navigated === 'string' ? { navigated: cut(result.navigated) } : {}),
     ...(result.opened ? { opened: result.opened.map((o) => ({ ...o, url: cut(o.url) })) } : {}),
     ...(result.download ? { download: bare(result.download) } : {}),
     ...(result.downloads ? { downloads: result.downloads.map(bare) } : {}),
   };
 }
 
-const cut = (url: string) => (sites.refusal(url) === undefined ? url : placeOf(url));
+/** An address that may be of a denied site. */
+export const cut = (url: string): string => (sites.refusal(url) === undefined ? url : placeOf(url));
 
 /** A download's name is its site's word. */
 const bare = <D extends { origin?: string }>(download: D): object => {

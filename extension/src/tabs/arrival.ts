@@ -1,8 +1,9 @@
 // Where a tab has come to, as an answer tells it.
 import { remaining, type Call } from '../call';
 import { BridgeError } from '../errors';
-import { sites } from '../policy/policy';
-import { refusalOf } from './admission';
+import { sites, userTabs } from '../policy/policy';
+import { refusalOf, unshared } from './admission';
+import type { Where } from './document';
 import { callPage } from './page';
 import { restriction } from './restricted';
 
@@ -26,11 +27,22 @@ export async function report(call: Call, tabId: number, loaded: boolean): Promis
   const refusal = sites.limited ? await refusalOf(tabId, { frameId: 0 }, url) : undefined;
   if (refusal !== undefined) throw new BridgeError('PERMISSION_DENIED', refusal);
   const arrival: Arrival = { tab_id: tabId, url, title: tab.title ?? '', loaded };
+  let where: Where = {};
+  if (call.class === 'agent' && userTabs !== 'allow') {
+    // No question to the user comes of a page's answer: the page that is asked is the very one that was judged.
+    const top = await chrome.webNavigation.getFrame({ tabId, frameId: 0 }).catch(() => null);
+    for (const at of [url, top?.url ?? url]) {
+      const place = await unshared(call, tabId, at);
+      if (place !== undefined) return { ...arrival, url: place, title: '' };
+    }
+    if (!top) return arrival;
+    where = { documentId: top.documentId };
+  }
   if (restriction(url)) return arrival;
   // The tab's own title lags behind the page; but a page that is busy must not hold up the answer.
   const asking: Call = { ...call, deadline: Date.now() + Math.min(1000, Math.max(100, remaining(call))) };
   const info = await Promise.race([
-    callPage<{ url: string; title: string; status: number }>(asking, tabId, 'info', null).catch(() => undefined),
+    callPage<{ url: string; title: string; status: number }>(asking, tabId, 'info', null, where).catch(() => undefined),
     new Promise<undefined>((r) => setTimeout(r, 1000)),
   ]);
   if (!info) return arrival;

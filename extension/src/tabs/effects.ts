@@ -1,7 +1,9 @@
 // What an act in a page leads to in the browser: a tab that the page opened, another page in this tab, a download.
 import { remaining, type Call } from '../call';
 import type { Download } from '../generated/methods';
+import { placeOf } from '../policy/sites';
 import { notBegun, wasOne, watchDownloads } from './downloads';
+import { cut } from './answers';
 import { own } from './owners';
 import { watchStarted, type Act } from './started';
 
@@ -173,8 +175,9 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
   };
 }
 
-/** Chrome lets a page open one window a click; in a frame that may not open any, or past a trick of the page's, it is none. */
-function notOpened(urls: string[], another: boolean): string | undefined {
+/** Only addresses are told, as what a page asks for may be any text. Chrome lets a page open one window a click; in a frame that may not open any, or past a trick of the page's, it is none. */
+function notOpened(asked: string[], another: boolean): string | undefined {
+  const urls = asked.filter((url) => URL.canParse(url)).map((url) => (/^(?:https?:|about:blank$)/i.test(url) ? cut(new URL(url).href) : placeOf(url)));
   if (!urls.length) return undefined;
   const what = `${urls.length === 1 ? 'a window' : 'windows'} that did not open: ${urls.join(', ')}`;
   return another ? `the page also asked for ${what}; it may open one a click` : `the page asked for ${what}; a click with trusted may open it`;

@@ -31,5 +31,12 @@ export async function makerOf(tabId: number, which: Which): Promise<string | und
   return told.written ? undefined : '';
 }
 
+/** What a question about a page, and its answer, are about; undefined where it cannot be found out whose the page is. */
+export async function placeIn(tabId: number, which: Which, url: string): Promise<string | undefined> {
+  if (hasOwnAddress(url)) return placeOf(url);
+  const maker = await makerOf(tabId, which);
+  return maker === '' ? placeOf('about:blank') : maker;
+}
+
 /** Whether the address says itself whose the page is. No page can lead a tab to a data: address. */
 export const hasOwnAddress = (url: string): boolean => !/^(?:about:(?:blank|srcdoc)|blob:null|javascript:)/i.test(url) && url !== '';

@@ -1,10 +1,8 @@
 // The tabs that a client may see, as list_tabs and find_tab show them.
 import type { Call } from '../call';
 import type { ListTabsResult } from '../generated/methods';
-import { grantsReady, isGranted } from '../policy/grants';
 import { guarded, userTabs } from '../policy/policy';
-import { placeOf } from '../policy/sites';
-import { isOurs, refusalOf } from './admission';
+import { isOurs, refusalOf, unshared } from './admission';
 import { ownerOf } from './owners';
 import { describer } from './sessions';
 
@@ -41,9 +39,9 @@ async function listed(call: Call, tab: chrome.tabs.Tab & { id: number }, owner: 
   if ((await refusalOf(tab.id, { frameId: 0 }, url)) !== undefined) return undefined;
   if (call.class === 'agent' && owner === undefined && userTabs !== 'allow') {
     if (userTabs === 'deny') return undefined;
-    await grantsReady;
+    const place = await unshared(call, tab.id, url);
     // Enough to ask for it by its id.
-    if (!isGranted(call.owner, placeOf(url))) return { url: placeOf(url), title: '' };
+    if (place !== undefined) return { url: place, title: '' };
   }
   return { url, title: tab.title ?? '' };
 }
