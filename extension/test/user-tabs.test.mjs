@@ -210,6 +210,20 @@ test('the popup tells what is shared and takes it back', async () => {
   assert.match((await again).error, /^denied: no confirmation/);
 });
 
+test('a tab of the user\'s keeps the window of an agent that closes it, and the answer says so', async () => {
+  const a = await newAgent();
+  const { tab_id: own } = await a.ok('new_tab', { url: `${b.base}/` }, AGENT);
+  const { windowId, users } = await b.chromium.inWorker(`chrome.tabs.get(${own}).then(async ({ windowId }) => ({ windowId, users: (await chrome.tabs.create({ windowId, url: '${b.base}/?kept' })).id }))`);
+  const { note, ...answer } = await a.ok('close_agent_window', {}, AGENT);
+  assert.deepEqual(answer, { closed: false, window_id: windowId });
+  assert.match(note, /a tab of the user's is in it/);
+  assert.deepEqual(await b.chromium.inWorker(`chrome.tabs.query({ windowId: ${windowId} }).then((all) => all.map((t) => t.id))`), [users]);
+  await b.ok('close_tab', { tab_id: users });
+  const { tab_id: next } = await a.ok('new_tab', { url: `${b.base}/` }, AGENT);
+  assert.equal((await a.ok('close_agent_window', {}, AGENT)).closed, true);
+  assert.ok(!(await b.ok('list_tabs')).tabs.some((t) => t.tab_id === next));
+});
+
 test('a tab that goes to a site that is not shared is asked about again, and a pause ends the question', async () => {
   const a = await newAgent();
   const tab = await userTab(`http://b.test:${b.site.port}/`);

@@ -38,7 +38,8 @@ fn sentence(method: &str, result: &Value) -> Option<String> {
             ids => format!("closed tabs {}", ids.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")),
         },
         "close_agent_window" => match result.get("window_id")?.as_i64() {
-            Some(id) => format!("closed window {id}"),
+            Some(id) if result.get("closed")?.as_bool()? => format!("closed window {id}"),
+            Some(id) => format!("window {id} stays"),
             None => "there was no window to close".to_owned(),
         },
         "click" => format!("clicked {}{tab}", on("clicked")?),
@@ -277,6 +278,7 @@ mod tests {
             told("close_agent_window", json!({"closed": false, "window_id": null})),
             "there was no window to close"
         );
+        assert_eq!(told("close_agent_window", json!({"closed": false, "window_id": 5})), "window 5 stays");
         assert_eq!(
             told("navigate", json!({"tab_id": 7, "url": "http://x/", "title": "", "status": 404})),
             "tab 7: http://x/ (HTTP 404)"

@@ -6,6 +6,9 @@ import { userTabs } from '../policy/policy';
 import { closeTab } from '../tabs/close';
 import { ownerOf, windowOf } from '../tabs/owners';
 
+const KEPT = "the window stays, as a tab of the user's is in it; the tabs that clients opened there are closed";
+const STAYS = 'the window stays: a tab that came into it meanwhile is still there';
+
 export const handler: Handler<CloseAgentWindowParams, CloseAgentWindowResult> = async (params, call) => {
   const owner = params.owner ?? call.owner;
   if (call.class === 'agent' && owner !== call.owner) throw new BridgeError('PERMISSION_DENIED', 'forbidden: not owner');
@@ -20,5 +23,7 @@ export const handler: Handler<CloseAgentWindowParams, CloseAgentWindowResult> = 
   await Promise.all(tabs.map(async (t) => { if (t.id !== undefined) await closeTab(call, t.id); }));
   const left = tabs.length < all.length ? undefined : await chrome.windows.get(windowId).catch(() => undefined);
   if (left) await chrome.windows.remove(windowId).catch(() => {});
-  return { closed: true, window_id: windowId };
+  // A window stands as long as there is a tab in it, and no longer.
+  const stays = (await chrome.tabs.query({ windowId }).catch(() => [])).length > 0;
+  return { closed: !stays, window_id: windowId, ...(stays ? { note: tabs.length < all.length ? KEPT : STAYS } : {}) };
 };
