@@ -24,6 +24,8 @@ before(async () => {
       '/blanks': `<title>Blanks</title><button onclick="const w = window.open('about:blank'); w.document.body.innerHTML = '<h1>${SECRET}</h1>'; w.document.title = '${SECRET}'">open</button>`,
       '/asks': `<title>Asks</title><script>fetch('{{cross}}/data?of=it').catch(() => {}); console.log('a word of the allowed page')</script>
         <iframe src="{{cross}}/denied"></iframe>`,
+      '/leaves': '<title>Leaves</title><input id="i" onkeydown="location.href = \'{{cross}}/listens\'">',
+      '/listens': '<script src="/__page.js"></script><h1>listens</h1><script>let keys = ""; addEventListener("keydown", (e) => say("keys", (keys += e.key)))</script>',
       '/back': '<title>Back</title><h1>back</h1>',
     },
     routes: {
@@ -249,6 +251,21 @@ test('a wait does not go over to a denied site, nor tells its address', async ()
   refused(await waiting);
   refused(await reading);
   await b.ok('close_tab', { tab_id: tab });
+});
+
+test('keys do not go on to a denied site to which one of them led the tab', async () => {
+  const text = 'the rest of a long text that is nobody else\'s '.repeat(4);
+  for (const [method, params] of [['type_text', { text, delay_ms: 10, target: { value: '#i' } }], ['send_keys', { keys: [...text.replace(/\W/g, '').slice(0, 60)].join(', ') }]]) {
+    const tab = await b.open('/leaves');
+    await b.page(tab, 'document.querySelector("#i").focus()');
+    const answer = await b.fails(method, { ...params, tab_id: tab });
+    refused(answer);
+    assert.equal(answer.maybe_executed, true);
+    // One may have been on its way.
+    assert.ok((b.said.keys ?? '').length <= 1, `${method}: ${b.said.keys}`);
+    await b.ok('close_tab', { tab_id: tab });
+    delete b.said.keys;
+  }
 });
 
 test('an allow list shuts out every other site', async () => {

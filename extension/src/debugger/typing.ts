@@ -12,15 +12,22 @@ import { charStroke, eventsOf, type Os, type Stroke } from './keys';
 /** So many events are on their way at once: waiting for each one takes a frame of the page's time. */
 const WINDOW = 24;
 
-export async function strike(send: Send, strokes: Stroke[]): Promise<void> {
-  for (const stroke of strokes) for (const event of eventsOf(stroke)) await send('Input.dispatchKeyEvent', event);
+/** Asked before keys are sent: a page may have gone elsewhere, or handed the focus on, because of those before. Throws where none may go. */
+export type Admit = () => Promise<void>;
+
+export async function strike(send: Send, strokes: Stroke[], admit: Admit): Promise<void> {
+  for (const stroke of strokes) {
+    await admit();
+    for (const event of eventsOf(stroke)) await send('Input.dispatchKeyEvent', event);
+  }
 }
 
-export async function typeOut(call: Call, send: Send, text: string, delay: number, system: Os): Promise<void> {
+export async function typeOut(call: Call, send: Send, text: string, delay: number, system: Os, admit: Admit): Promise<void> {
   let pending: Promise<unknown>[] = [];
   const graphemes = [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text.replace(/\r\n?/g, '\n'))];
   for (const { segment } of graphemes) {
     if (call.signal.aborted) break;
+    if (!pending.length) await admit();
     const stroke = charStroke(segment, system);
     if (stroke) for (const event of eventsOf(stroke)) pending.push(send('Input.dispatchKeyEvent', event));
     else pending.push(send('Input.insertText', { text: segment }));

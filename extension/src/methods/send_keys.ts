@@ -15,9 +15,10 @@ export const handler: Handler<SendKeysParams, SendKeysResult> = async ({ keys, .
   const effects = watchEffects(call, id);
   try {
     const dialog = await trusted(call, id, async (send) => {
-      await admitInput(call, id, 'focus');
+      const admit = () => admitInput(call, id, 'focus');
+      await admit();
       call.acted();
-      return untilDialog(id, () => strike(send, strokes));
+      return untilDialog(id, () => strike(send, strokes, admit));
     });
     const leads = strokes.some((s) => s.key === 'Enter');
     return { keys: strokes.map((s) => s.label), tab_id: id, ...told(dialog), ...(dialog ? {} : await effects.seen(leads)) };

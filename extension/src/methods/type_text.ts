@@ -7,6 +7,7 @@ import { act, told, trusted } from '../debugger/trusted';
 import { focusOf, readBack, typeOut } from '../debugger/typing';
 import type { TypeTextParams, TypeTextResult } from '../generated/methods';
 import type { FocusTaken } from '../page/act/typing';
+import { admitInput } from '../tabs/denied-frames';
 import { watchEffects } from '../tabs/effects';
 import { onElement, type ElementParams } from '../tabs/element';
 import { resolveTab } from '../tabs/resolve';
@@ -24,7 +25,7 @@ export const handler: Handler<TypeTextParams, TypeTextResult> = async ({ text, t
       const { shadow } = target ? await takeFocus(call, id, send, { target, timeout: Math.min(timeout ?? AGAIN_MS, AGAIN_MS) }) : {};
       const before = await focusOf(call, id);
       call.acted();
-      const dialog = await untilDialog(id, async () => typeOut(call, send, text, delay_ms, await os()));
+      const dialog = await untilDialog(id, async () => typeOut(call, send, text, delay_ms, await os(), () => admitInput(call, id, 'focus')));
       const value = dialog ? undefined : await readBack(call, id, before, text);
       return {
         typed: text, element: before.element, ...(value === undefined ? {} : { value }), ...(shadow ? { shadow } : {}), ...(before.frame === undefined ? {} : { frame: before.frame }),
