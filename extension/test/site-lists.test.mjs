@@ -26,12 +26,17 @@ before(async () => {
         <iframe src="{{cross}}/denied"></iframe>`,
       '/leaves': '<title>Leaves</title><input id="i" onkeydown="location.href = \'{{cross}}/listens\'">',
       '/listens': '<script src="/__page.js"></script><h1>listens</h1><script>let keys = ""; addEventListener("keydown", (e) => say("keys", (keys += e.key)))</script>',
+      '/spies': `<title>Spies</title><iframe srcdoc="<script>fetch('{{base}}/back?path-of-it')</script>"></iframe><img src="{{base}}/missing?path-of-it">
+        <script>try { new WebSocket('{{base}}/socket?path-of-it'.replace('http', 'ws')); } catch {}</script>`,
+      '/own': `<title>Own</title><img src="/missing?of-its-own"><script>new WebSocket('{{base}}/socket?of-its-own'.replace('http', 'ws')); new Worker('/work.js');
+        fetch('{{cross}}/closed?path-of-it').catch(() => {}); console.log('its own word')</script>`,
       '/back': '<title>Back</title><h1>back</h1>',
     },
     routes: {
       '/slow': { body: '<title>Slow</title><p>came late</p>', delay: 1500 },
       '/hop': { redirect: '{{cross}}/denied?secret=1' },
       '/data': { body: '{}', type: 'application/json', headers: { 'access-control-allow-origin': '*' } },
+      '/work.js': { body: 'setTimeout(() => fetch("/data?worker"), 300)', type: 'text/javascript' },
       '/hop-file': { redirect: '{{cross}}/file' },
       '/file': { body: SECRET, headers: { 'content-disposition': `attachment; filename="${SECRET}.txt"` } },
     },
@@ -240,6 +245,29 @@ test('requests and messages of a denied site are not told, also those recorded b
   assert.deepEqual(words.messages.map((m) => m.text).filter((t) => /word of the/.test(t)), ['a word of the allowed page']);
   assert.equal((await b.fails('network', { tab_id: tab, action: 'get', request_id: hidden })).code, 'INVALID_PARAMS');
   await b.ok('network', { tab_id: tab, action: 'stop' });
+  await b.ok('close_tab', { tab_id: tab });
+});
+
+test('what a denied page asks for without saying whose it is is not told either; an allowed one\'s own is', async () => {
+  const tab = await b.open('/back');
+  await b.ok('network', { tab_id: tab, action: 'start' });
+  await b.ok('console', { tab_id: tab });
+  limit({});
+  await b.ok('navigate', { tab_id: tab, url: `${b.cross}/spies`, wait_until: 'network_idle' });
+  const record = async () => [await b.ok('network', { tab_id: tab, action: 'get' }), await b.ok('console', { tab_id: tab })];
+  const of = (events, part) => events.filter((e) => e.url?.includes(part)).length;
+  const [all, said] = await record();
+  for (const part of ['/back?path-of-it', '/missing?path-of-it', '/socket?path-of-it']) assert.equal(of(all.events, part), 1, part);
+  assert.equal(of(said.messages, '/missing?path-of-it'), 1);
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/own`, wait_until: 'network_idle' });
+  for (const end = Date.now() + 5000; of((await record())[0].events, '/data?worker') < 1; await new Promise((r) => setTimeout(r, 30))) assert.ok(Date.now() < end, 'the worker asked');
+  assert.match(JSON.stringify((await record())[1]), /CORS/);
+  limit({ deny: ['localhost'] });
+  const [net, words] = await record();
+  silent([net, words]);
+  for (const part of ['/own', '/missing?of-its-own', '/socket?of-its-own', '/data?worker']) assert.equal(of(net.events, part), 1, part);
+  assert.equal(of(words.messages, '/missing?of-its-own'), 1);
+  assert.ok(words.messages.some((m) => m.text === 'its own word'));
   await b.ok('close_tab', { tab_id: tab });
 });
 

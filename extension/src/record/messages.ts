@@ -15,8 +15,8 @@ export interface Message {
   line?: number;
 }
 
-/** With the origin of the page that it is of, which is not shown. */
-type Entry = Message & { origin?: string };
+/** With the origin of the page that it is of, or those of the pages of which it may be; they are not shown. */
+type Entry = Message & { origins: string[] };
 
 const TEXT_MOST = 10_000;
 const IDLE_MS = 10 * 60_000;
@@ -25,9 +25,12 @@ const FLOOD = 1500;
 
 export const messages = new Recorder<Entry>({ name: 'console', domains: ['Runtime', 'Log'], idle_ms: IDLE_MS, flood: FLOOD, event });
 
-export const shown = ({ origin: _, ...message }: Entry): Message => message;
+export const shown = ({ origins: _, ...message }: Entry): Message => message;
 
-const mayBeTold = ({ origin, url }: Entry) => !sites.limited || [origin, url].every((of) => of === undefined || sites.refusal(of) === undefined);
+/** What is of no page that is known is not told; the browser's remarks name addresses, also of others. */
+const mayBeTold = ({ origins, url, source, text }: Entry) =>
+  !sites.limited || (origins.length > 0 && [...origins, ...(url === undefined ? [] : [url]), ...(source === 'browser' ? (text.match(ADDRESS) ?? []) : [])].every((of) => sites.refusal(of) === undefined));
+const ADDRESS = /\b(?:https?|wss?):\/\/[^\s'"]+/gi;
 
 /** Whether the message is at least as severe, and of no denied site. */
 export const atLeast = (level: (typeof LEVELS)[number] | undefined) => (m: Entry): boolean =>
@@ -38,21 +41,28 @@ interface Called { type: string; executionContextId?: number; args: Remote[]; ti
 interface Thrown { timestamp: number; exceptionDetails: { text: string; executionContextId?: number; exception?: Remote; url?: string; lineNumber?: number; stackTrace?: { callFrames?: Frame[] } } }
 interface Logged { entry: { source: string; level: string; text: string; timestamp: number; url?: string; lineNumber?: number } }
 
-/** Whose the scripts' contexts are, by session and number, in each recording. */
-const contexts = new WeakMap<Recording<Entry>, Map<string, string>>();
+interface Context { session: string; origin: string; live: boolean }
+/** Whose the scripts' contexts are, by session and number, in each recording; also those that are gone, of which messages may still come. */
+const contexts = new WeakMap<Recording<Entry>, Map<string, Context>>();
 const CONTEXTS_MOST = 5000;
 
 function event(recording: Recording<Entry>, method: string, params: Record<string, unknown>, push: (message: Entry) => void, session = ''): void {
-  const known = contexts.get(recording) ?? new Map<string, string>();
+  const known = contexts.get(recording) ?? new Map<string, Context>();
   contexts.set(recording, known);
   const of = (id: number | undefined) => {
-    const origin = known.get(`${session} ${id}`);
-    return origin ? { origin } : {};
+    const context = known.get(`${session} ${id}`);
+    return { origins: context && isNamed(context.origin) ? [context.origin] : [] };
   };
+  const any = () => ({ origins: [...new Set([...known.values()].filter((c) => c.live && c.session === session && isNamed(c.origin)).map((c) => c.origin))] });
   if (method === 'Runtime.executionContextCreated') {
     const { id, origin } = params.context as { id: number; origin: string };
-    known.set(`${session} ${id}`, origin);
+    known.set(`${session} ${id}`, { session, origin, live: true });
     if (known.size > CONTEXTS_MOST) known.delete(known.keys().next().value!);
+  } else if (method === 'Runtime.executionContextsCleared') {
+    for (const context of known.values()) if (context.session === session) context.live = false;
+  } else if (method === 'Runtime.executionContextDestroyed') {
+    const context = known.get(`${session} ${String(params.executionContextId)}`);
+    if (context) context.live = false;
   } else if (method === 'Runtime.consoleAPICalled') {
     const { type, args, timestamp, stackTrace, executionContextId } = params as unknown as Called;
     if (type === 'endGroup' || type === 'clear') return;
@@ -63,9 +73,12 @@ function event(recording: Recording<Entry>, method: string, params: Record<strin
     push({ level: 'error', text: cut(what ? `${e.text === 'Uncaught' ? 'Uncaught ' : `${e.text} `}${what}` : e.text), source: 'exception', at: Math.round(timestamp), ...place(e.stackTrace?.callFrames?.[0] ?? e), ...of(e.executionContextId) });
   } else if (method === 'Log.entryAdded') {
     const { level, text, timestamp, url, lineNumber } = (params as unknown as Logged).entry;
-    push({ level: level === 'verbose' ? 'debug' : levelOf(level), text: cut(text), source: 'browser', at: Math.round(timestamp), ...place({ url, lineNumber }) });
+    push({ level: level === 'verbose' ? 'debug' : levelOf(level), text: cut(text), source: 'browser', at: Math.round(timestamp), ...place({ url, lineNumber }), ...any() });
   }
 }
+
+/** An extension's own context is in every page, and one without an origin may be any site's. */
+const isNamed = (origin: string) => URL.canParse(origin) && !/^chrome-extension:/i.test(origin);
 
 /** As the console shows it: what kind of call it was, where the arguments do not say so. */
 function wordsOf(type: string, text: string): string {

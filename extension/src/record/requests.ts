@@ -2,6 +2,7 @@
 import { BridgeError } from '../errors';
 import { sites } from '../policy/policy';
 import { placeOf } from '../policy/sites';
+import { hasOwnAddress } from '../tabs/inherited';
 import { Recorder, type Recording } from './recorder';
 
 export interface NetworkEntry {
@@ -26,8 +27,8 @@ export interface NetworkEntry {
 /** What is not shown in lists. */
 interface Hidden {
   cdp: string;
-  /** The page that asked for it. */
-  page?: string;
+  /** The page that asked for it, or the scripts that did where the browser does not say the page; none if nobody with an address of its own is known. */
+  by: string[];
   /** Who has the bodies: the page's own target, or that of a frame of another process or of a worker. */
   asked: string | undefined;
   answered?: string | undefined;
@@ -61,6 +62,8 @@ let counter = 0;
 export const requests = new Recorder<Entry>({ name: 'network', domains: ['Network'], idle_ms: IDLE_MS, flood: FLOOD, event });
 
 interface Sent { requestId: string; documentURL?: string; timestamp: number; wallTime: number; type?: string; request: { url: string; method: string; headers: Record<string, string>; postData?: string; hasPostData?: boolean }; redirectResponse?: Response }
+interface Stack { callFrames?: { url?: string }[]; parent?: Stack }
+interface Initiator { url?: string; stack?: Stack }
 interface Response { status: number; mimeType?: string; headers?: Record<string, string>; fromDiskCache?: boolean; fromPrefetchCache?: boolean; fromServiceWorker?: boolean; encodedDataLength?: number }
 
 function event({ entries }: Recording<Entry>, method: string, params: Record<string, unknown>, push: (entry: Entry) => void, session?: string): void {
@@ -70,7 +73,7 @@ function event({ entries }: Recording<Entry>, method: string, params: Record<str
   const took = (entry: Entry) => { entry.duration_ms = Math.max(0, Math.round((timestamp - entry.hidden.began) * 1000)); };
   switch (method) {
     case 'Network.requestWillBeSent': {
-      const { request, wallTime, type, redirectResponse, documentURL: page } = params as unknown as Sent;
+      const { request, wallTime, type, redirectResponse, documentURL } = params as unknown as Sent;
       const before = redirectResponse ? find() : undefined;
       if (before && redirectResponse) {
         answered(before, redirectResponse);
@@ -79,7 +82,7 @@ function event({ entries }: Recording<Entry>, method: string, params: Record<str
       }
       push({
         request_id: `r${++counter}`, url: shorten(request.url), method: request.method, type: (type ?? 'Other').toLowerCase(), at: Math.round(wallTime * 1000),
-        hidden: { cdp: id, asked: session, page, began: timestamp, requestHeaders: request.headers, posted: request.postData?.slice(0, POST_KEPT), hasPost: request.hasPostData },
+        hidden: { cdp: id, asked: session, by: named([documentURL]), began: timestamp, requestHeaders: request.headers, posted: request.postData?.slice(0, POST_KEPT), hasPost: request.hasPostData },
       });
       return;
     }
@@ -110,7 +113,7 @@ function event({ entries }: Recording<Entry>, method: string, params: Record<str
       return;
     }
     case 'Network.webSocketCreated':
-      push({ request_id: `r${++counter}`, url: shorten(String(params.url)), method: 'GET', type: 'websocket', at: Date.now(), hidden: { cdp: id, asked: session, began: 0 } });
+      push({ request_id: `r${++counter}`, url: shorten(String(params.url)), method: 'GET', type: 'websocket', at: Date.now(), hidden: { cdp: id, asked: session, by: named(scriptsOf(params.initiator as Initiator | undefined)), began: 0 } });
       return;
     case 'Network.webSocketHandshakeResponseReceived': {
       const entry = find();
@@ -126,12 +129,21 @@ function answered(entry: Entry, response: Response): void {
   if (response.fromDiskCache || response.fromPrefetchCache) entry.from_cache = true;
 }
 
+/** Those that say themselves whose they are: what is in a page without an address, or a data: one, may be any site's. */
+const named = (urls: (string | undefined)[]) => [...new Set(urls)].filter((url): url is string => url !== undefined && URL.canParse(url) && hasOwnAddress(url) && !/^data:/i.test(url));
+
+function scriptsOf({ url, stack }: Initiator = {}): (string | undefined)[] {
+  const urls = [url];
+  for (let at = stack; at; at = at.parent) for (const frame of at.callFrames ?? []) urls.push(frame.url || undefined);
+  return urls;
+}
+
 const shorten = (url: string) => (url.startsWith('data:') ? `${url.slice(0, 100)}${url.length > 100 ? '…' : ''}` : url.slice(0, URL_MOST));
 
 export const shown = ({ hidden: _, redirected_to: to, ...entry }: Entry): NetworkEntry => ({ ...entry, ...(to === undefined ? {} : { redirected_to: sites.refusal(to) === undefined ? to : placeOf(to) }) });
 
-/** Nothing of a denied site's, nor of what its pages asked for elsewhere. */
-const mayBeTold = ({ url, hidden: { page } }: Entry): boolean => !sites.limited || (sites.refusal(url) === undefined && (page === undefined || sites.refusal(page) === undefined));
+/** Nothing of a denied site's, nor of what its pages asked for elsewhere, or may have. */
+const mayBeTold = ({ url, hidden: { by } }: Entry): boolean => !sites.limited || (by.length > 0 && [url, ...by].every((of) => sites.refusal(of) === undefined));
 
 /** Every word of the filter stands in the address, or is the method, the type or the status. */
 export function filtering(filter: string | undefined): (entry: Entry) => boolean {
