@@ -22,6 +22,7 @@ before(async () => {
       '/frames': '<title>Frames</title><h1>outer text</h1><iframe id="f" src="{{cross}}/denied" width="300" height="200"></iframe>',
       '/counter': '<title>Counter</title><h1>outer text</h1><iframe src="{{cross}}/denied" width="1" height="1"></iframe><p style="height:3000px">long</p>',
       '/blanks': `<title>Blanks</title><button onclick="const w = window.open('about:blank'); w.document.body.innerHTML = '<h1>${SECRET}</h1>'; w.document.title = '${SECRET}'">open</button>`,
+      '/empties': '<title>Empties</title><button onclick="window.open(\'about:blank\')">open</button>',
       '/asks': `<title>Asks</title><script>fetch('{{cross}}/data?of=it').catch(() => {}); console.log('a word of the allowed page')</script>
         <iframe src="{{cross}}/denied"></iframe>`,
       '/leaves': '<title>Leaves</title><input id="i" onkeydown="location.href = \'{{cross}}/listens\'">',
@@ -198,6 +199,20 @@ test('an empty page that a denied one has written into is the denied one\'s', as
   assert.equal((await b.ok('navigate', { tab_id: own, url: `${b.base}/` })).title, 'Fine');
   limit({});
   for (const id of [blank.tab_id, opener, own]) await b.ok('close_tab', { tab_id: id });
+});
+
+test('empty pages that do not say whose they are hold the list of tabs up once, not each', async () => {
+  limit({});
+  const opener = await b.open('/empties');
+  const all = [];
+  for (let i = 0; i < 5; i++) all.push((await b.ok('click', { tab_id: opener, target: { value: 'button' }, trusted: true })).opened[0].tab_id);
+  limit({ deny: ['localhost'] });
+  await b.inPage('/empties', 'setTimeout(() => { for (const end = Date.now() + 8000; Date.now() < end;); document.title = "again"; }, 0)');
+  const from = performance.now();
+  await b.ok('list_tabs');
+  assert.ok(performance.now() - from < 4000, `${performance.now() - from}`);
+  limit({});
+  for (const id of [...all, opener]) await b.ok('close_tab', { tab_id: id });
 });
 
 async function blankOf() {

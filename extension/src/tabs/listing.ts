@@ -8,27 +8,31 @@ import { describer } from './sessions';
 
 export type Listed = ListTabsResult['tabs'][number];
 
-export async function listTabs(call: Call): Promise<{ shown: Listed; tab: chrome.tabs.Tab }[]> {
+interface Seen { shown: Listed; tab: chrome.tabs.Tab }
+
+export async function listTabs(call: Call): Promise<Seen[]> {
   const grouped = await describer();
-  const all: { shown: Listed; tab: chrome.tabs.Tab }[] = [];
-  for (const tab of await chrome.tabs.query({})) {
-    if (tab.id === undefined || tab.id === chrome.tabs.TAB_ID_NONE) continue;
-    const owner = await ownerOf(tab.id);
-    // Agents do not see each other's tabs.
-    if (call.class === 'agent' && owner !== undefined && owner !== call.owner) continue;
-    const place = guarded(call) || isOurs(tab.url) ? await listed(call, { ...tab, id: tab.id }, owner) : { url: tab.url || tab.pendingUrl || '', title: tab.title ?? '' };
-    if (!place) continue;
-    const shown: Listed = {
-      tab_id: tab.id,
-      ...place,
-      active: tab.active,
-      window_id: tab.windowId,
-      ...(owner === undefined ? {} : { owner }),
-      ...grouped(tab),
-    };
-    all.push({ shown, tab });
-  }
-  return all;
+  // Beside each other: a page that does not answer is waited for while it is found out whose it is.
+  const all = await Promise.all((await chrome.tabs.query({})).map((tab) => seen(call, tab, grouped)));
+  return all.filter((one) => one !== undefined);
+}
+
+async function seen(call: Call, tab: chrome.tabs.Tab, grouped: Awaited<ReturnType<typeof describer>>): Promise<Seen | undefined> {
+  if (tab.id === undefined || tab.id === chrome.tabs.TAB_ID_NONE) return undefined;
+  const owner = await ownerOf(tab.id);
+  // Agents do not see each other's tabs.
+  if (call.class === 'agent' && owner !== undefined && owner !== call.owner) return undefined;
+  const place = guarded(call) || isOurs(tab.url) ? await listed(call, { ...tab, id: tab.id }, owner) : { url: tab.url || tab.pendingUrl || '', title: tab.title ?? '' };
+  if (!place) return undefined;
+  const shown: Listed = {
+    tab_id: tab.id,
+    ...place,
+    active: tab.active,
+    window_id: tab.windowId,
+    ...(owner === undefined ? {} : { owner }),
+    ...grouped(tab),
+  };
+  return { shown, tab };
 }
 
 /** What the call is told of a tab where the user limits something; nothing if it is not to know of it. */
