@@ -1,14 +1,10 @@
 // Mouse and keyboard as the browser itself makes them: events that a page cannot tell from a person's.
-import type { Modifiers } from '../page/act/pointer';
 import { BridgeError } from '../errors';
 import type { Send } from './attach';
 import { dialogOf, onDialog, type Dialog } from './dialogs';
 
 export type Button = 'left' | 'right' | 'middle';
 export interface Point { x: number; y: number }
-
-export const modifierBits = (held: readonly (keyof Modifiers)[]): number =>
-  held.reduce((bits, key) => bits | { alt: 1, ctrl: 2, meta: 4, shift: 8 }[key], 0);
 
 const BUTTONS: Record<Button, number> = { left: 1, right: 2, middle: 4 };
 

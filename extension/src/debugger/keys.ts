@@ -3,7 +3,9 @@
 import { BridgeError } from '../errors';
 import { keyNamed } from '../page/act/keyboard';
 import type { Modifiers } from '../page/act/pointer';
-import { modifierBits } from './input';
+
+export const modifierBits = (held: readonly (keyof Modifiers)[]): number =>
+  held.reduce((bits, key) => bits | { alt: 1, ctrl: 2, meta: 4, shift: 8 }[key], 0);
 
 export type Os = 'mac' | 'win' | 'linux';
 type Held = keyof Modifiers;

@@ -1,7 +1,8 @@
 // click: one click on the element that the target means, once it can take it; and what that led to.
 import type { Call, Handler } from '../call';
 import { debugging } from '../debugger/attach';
-import { clickAt, modifierBits } from '../debugger/input';
+import { clickAt } from '../debugger/input';
+import { modifierBits } from '../debugger/keys';
 import { act, told } from '../debugger/trusted';
 import type { ClickParams, ClickResult } from '../generated/methods';
 import type { Answer } from '../page/act/answer';
