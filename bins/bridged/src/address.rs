@@ -186,6 +186,14 @@ fn number(part: &str) -> Option<u64> {
         None if part.len() > 1 && part.starts_with('0') => (&part[1..], 8),
         None => (part, 10),
     };
+    if digits.is_empty() {
+        return None;
+    }
+    // However many, they change nothing; and nothing but them is nought.
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() {
+        return Some(0);
+    }
     if digits.len() > 15 || !digits.chars().all(|c| c.is_digit(radix)) {
         return None;
     }
@@ -229,6 +237,17 @@ mod tests {
         assert_eq!(web("//evil.example"), (None, "evil.example".to_owned(), None));
         assert_eq!(web("http://[::FFFF:10.0.0.5]/"), (Some(false), "10.0.0.5".to_owned(), None));
         assert_eq!(web("http://0x0a.5./"), (Some(false), "10.0.0.5".to_owned(), None));
+        for zeros in [
+            "http://0000000000000000177.0.0.1:9225/",
+            "http://0x00000000000000000007f.1:9225/",
+            "http://0177.00000000000000000000.0000.0x0000000000000000000001:9225/",
+            "http://000000000000000000017700000001:9225/",
+        ] {
+            assert_eq!(web(zeros), (Some(false), "127.0.0.1".to_owned(), Some(9225)), "{zeros}");
+        }
+        for name in ["08", "1..2", "127.0.0.000000000000000000008", "0x0g"] {
+            assert_eq!(Host::read(name), Some(Host::Name(name.to_owned())), "no number");
+        }
         assert_eq!(
             web("http://0x0a.5../"),
             (Some(false), "0x0a.5".to_owned(), None),

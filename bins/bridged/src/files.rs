@@ -15,13 +15,29 @@ use crate::trouble::{Doing, Outcome, Trouble};
 /// A private file's size beyond which it is none of ours.
 const LARGEST: u64 = 4 << 20;
 
+/// What a private file holds: what is to be done about one that others could get at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// Keys, and to whom they belong: once known to others they are worth nothing.
+    Keys,
+    /// Rules, which are no secret; all that counts is that they are the user's own.
+    Rules,
+}
+
 /// Reads a file that must be a regular one, ours, and closed to everyone else; `None` if there is none.
-pub(crate) fn read_private(path: &Path) -> Outcome<Option<Zeroizing<Vec<u8>>>> {
+pub(crate) fn read_private(path: &Path, holds: Holds) -> Outcome<Option<Zeroizing<Vec<u8>>>> {
     let refuse = |why: &str| {
-        Err(Trouble::usage(format!(
-            "{} {why}; what it guards may be known to others: see to it, or start afresh with `bridged reset-pairing`",
-            path.display()
-        )))
+        let path = path.display();
+        Err(Trouble::usage(match holds {
+            Holds::Keys => format!(
+                "{path} {why}; what it guards may be known to others: see to it, or start afresh with `bridged reset-pairing`"
+            ),
+            Holds::Rules => {
+                format!(
+                    "{path} {why}: it must be a file of your own that says what you mean; then `chmod 600 {path}`"
+                )
+            }
+        }))
     };
     // Not blocking: a FIFO in its place must not hold us up. Not following: a link's target is not ours to judge.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

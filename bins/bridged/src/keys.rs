@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::files::{FolderLock, json_object, random, read_private, write_private};
+use crate::files::{FolderLock, Holds, json_object, random, read_private, write_private};
 use crate::places::private_folder;
 use crate::trouble::{Doing, Outcome, Trouble};
 
@@ -261,7 +261,7 @@ impl Keys {
     fn write_token(&self, _lock: &FolderLock) -> Outcome<()> {
         let path = self.token_file();
         let token = self.token_of(self.book.epoch);
-        match read_private(&path)? {
+        match read_private(&path, Holds::Keys)? {
             Some(there) if there.trim_ascii() == token.as_bytes() => Ok(()),
             _ => write_private(&path, format!("{}\n", *token).as_bytes()),
         }
@@ -275,7 +275,7 @@ pub(crate) fn unix_now() -> u64 {
 
 fn read_root(folder: &Path) -> Outcome<Option<Key>> {
     let path = folder.join("root.key");
-    let Some(content) = read_private(&path)? else { return Ok(None) };
+    let Some(content) = read_private(&path, Holds::Keys)? else { return Ok(None) };
     match root_in(&content) {
         Some(root) => Ok(Some(root)),
         None => Err(Trouble::usage(format!(
@@ -300,7 +300,7 @@ fn make_root(folder: &Path) -> Outcome<Key> {
 fn read_book(folder: &Path) -> Outcome<(Book, Option<Stamp>)> {
     let path = folder.join("pairings.json");
     let stamp = stamp_of(folder);
-    let Some(content) = read_private(&path)? else { return Ok((Book::default(), None)) };
+    let Some(content) = read_private(&path, Holds::Keys)? else { return Ok((Book::default(), None)) };
     let book = json_object(&content).map_err(|e| {
         Trouble::usage(format!(
             "{} is damaged ({e}): start afresh with `bridged reset-pairing`",

@@ -172,10 +172,12 @@ impl Uploads {
             if self.is_ours(stat.st_dev as u64, stat.st_ino as u64) {
                 return Err(forbidden(text, "it is the bridge's own"));
             }
-            // Whoever may write here, as everybody may to the temporary folder, may have given a file from elsewhere this name,
-            // where the kernel does not forbid it (`fs.protected_hardlinks`).
+            // Whoever may write here, as everybody may to the temporary folder and its owner to any, may have given a file from
+            // elsewhere this name, where the kernel does not forbid it (`fs.protected_hardlinks`).
             let folder = fstat(&folder).map_err(|e| unreadable(text, &e.into()))?;
-            if Mode::from_raw_mode(folder.st_mode).contains(Mode::WOTH) || stat.st_uid != our_uid() {
+            let all_write = Mode::from_raw_mode(folder.st_mode).contains(Mode::WOTH);
+            let another_writes = folder.st_uid != our_uid() && folder.st_uid != 0;
+            if all_write || another_writes || stat.st_uid != our_uid() {
                 return Err(forbidden(
                     text,
                     "it has another name elsewhere, and others may have given it this one",

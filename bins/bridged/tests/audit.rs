@@ -7,6 +7,7 @@ mod support;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use support::extension::{Recorder, done, failed, prove};
@@ -166,10 +167,13 @@ fn what_the_hub_refuses_by_itself_is_told_too() {
     let hello = json!({"type": "hello", "role": "client", "name": "prober", "client_id": "prober"});
     let mut peer = Peer::open(daemon.port, None, &hello).unwrap();
     assert_eq!(peer.call("ping", json!({}))["success"], true);
+    let began = Instant::now();
     for _ in 0..100 {
         peer.send(&json!({"id": "1", "method": "reset_pairing", "params": {"secret": CANARY}}));
         assert_eq!(peer.next().unwrap()["success"], false);
     }
+    // One a second, and so many seconds begin in one more and may end in another.
+    let most = began.elapsed().as_secs() as usize + 2;
     peer.send_text(&format!("{{\"id\":\"{CANARY}"));
     assert_eq!(peer.next().unwrap()["error"], "invalid message");
     for (first, code) in [
@@ -189,7 +193,7 @@ fn what_the_hub_refuses_by_itself_is_told_too() {
     let written = lines(&home);
     let messages = of(&written, "message");
     let of_code = |code: &str| messages.iter().filter(|line| line["code"] == code).count();
-    assert!((1..=10).contains(&of_code("PERMISSION_DENIED")), "{messages:#?}");
+    assert!((1..=most).contains(&of_code("PERMISSION_DENIED")), "{messages:#?}");
     assert_eq!(of_code("INVALID_REQUEST"), 1, "{messages:#?}");
     for line in &messages {
         assert_eq!(

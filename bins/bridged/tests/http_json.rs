@@ -68,7 +68,7 @@ fn what_cannot_be_read_in_one_way_is_refused() {
     }
     // Compressed: refused by its name, never unpacked.
     daemon.forget_peak();
-    let before = daemon.memory();
+    let before = daemon.peak();
     let bomb = web.post_bytes("/command", &["Content-Encoding: gzip"])("\u{1f}");
     assert_eq!(web.raw(bomb).status, 415);
     let large = web.post_bytes("/command", &[])("").replace("Length: 0", "Length: 8388609");

@@ -29,6 +29,12 @@ fn browser(home: &Home) -> Lines {
     browser
 }
 
+/// How many connections there are once nobody but the browser and whoever asks is there.
+fn alone(home: &Home) -> u64 {
+    within("whoever asked before is gone", || connections(home) == 2);
+    2
+}
+
 fn connections(home: &Home) -> u64 {
     let status = Lines::open(&home.socket()).ask(&json!({"id": "1", "method": "status"}));
     status["result"]["connections"].as_u64().unwrap()
@@ -180,27 +186,19 @@ fn as_many_wait_for_head_and_hello_as_was_set() {
 #[test]
 fn a_head_a_hello_and_a_message_take_as_long_as_was_set() {
     let home = Home::new();
-    let daemon = with(&home, &["hello_ms=300", "message_ms=400"]);
+    // Long enough for whoever is honest on a busy machine.
+    let daemon = with(&home, &["hello_ms=3000", "message_ms=3000"]);
     let mut silent = TcpStream::connect(("127.0.0.1", daemon.port)).unwrap();
     silent.set_read_timeout(Some(CEILING)).unwrap();
-    let mut said = String::new();
-    silent.read_to_string(&mut said).unwrap();
-    assert!(said.starts_with("HTTP/1.1 408 "), "no head: {said}");
-    assert_eq!(close_code(upgraded(&daemon)), Some(1008), "no hello");
+    let upgraded = upgraded(&daemon);
     let client = daemon.client();
     // The first piece of a message, and no other.
     client.stream().try_clone().unwrap().write_all(&[0x01, 0x81, 0, 0, 0, 0, b'{']).unwrap();
+    let mut said = String::new();
+    silent.read_to_string(&mut said).unwrap();
+    assert!(said.starts_with("HTTP/1.1 408 "), "no head: {said}");
+    assert_eq!(close_code(upgraded), Some(1008), "no hello");
     assert_eq!(close_code(client.stream().try_clone().unwrap()), Some(1008), "no end of the message");
-}
-
-/// Asks for an answer of this size.
-fn ask_for(client: &mut Lines, browser: &mut Lines, id: usize, size: usize) {
-    client.send(&json!({"id": id.to_string(), "method": "m"}));
-    let mut asked = browser.next().unwrap();
-    while asked["method"].is_null() {
-        asked = browser.next().unwrap();
-    }
-    browser.send(&json!({"id": asked["id"], "success": true, "result": "x".repeat(size)}));
 }
 
 #[test]
@@ -208,10 +206,15 @@ fn a_write_without_progress_takes_as_long_as_was_set() {
     let home = Home::new();
     let _daemon = with(&home, &["write_ms=300"]);
     let mut browser = browser(&home);
-    let before = connections(&home);
+    let before = alone(&home);
     let mut deaf = Lines::open(&home.socket());
-    ask_for(&mut deaf, &mut browser, 1, 2 << 20);
+    deaf.send(&json!({"id": "1", "method": "m"}));
+    let mut asked = browser.next().unwrap();
+    while asked["method"].is_null() {
+        asked = browser.next().unwrap();
+    }
     assert_eq!(connections(&home), before + 1);
+    browser.send(&json!({"id": asked["id"], "success": true, "result": "x".repeat(2 << 20)}));
     within("it is cut off", || connections(&home) == before);
 }
 
@@ -220,7 +223,7 @@ fn as_much_waits_for_one_client_as_was_set() {
     let home = Home::new();
     let _daemon = with(&home, &["client_queue=262144"]);
     let mut browser = browser(&home);
-    let before = connections(&home);
+    let before = alone(&home);
     let mut deaf = Lines::open(&home.socket());
     (0..20).for_each(|n| deaf.send(&json!({"id": n.to_string(), "method": "m"})));
     let asked: Vec<Value> = (0..20).map(|_| browser.next().unwrap()["id"].clone()).collect();

@@ -134,7 +134,7 @@ fn a_broken_frame_ends_its_connection_with_the_right_code() {
     assert_eq!(code(&daemon, &[frame(0x01, b"caf"), frame(0x80, b"\xc3")].concat()), Some(1007));
     assert_eq!(code(&daemon, &frame(0x82, b"{}")), Some(1003));
     daemon.forget_peak();
-    let before = daemon.memory();
+    let before = daemon.peak();
     for length in [1u64 << 63, u64::MAX, 1 << 40, (8 << 20) + 1] {
         let head = [&[0x81, 0xff], &length.to_be_bytes()[..], &MASK].concat();
         assert_eq!(code(&daemon, &head), Some(1009), "{length}");

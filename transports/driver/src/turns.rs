@@ -164,12 +164,21 @@ impl<H: Host, C: Clock> Shared<H, C> {
     /// Forgets those at the front that nobody waits for any more: timed out or cancelled.
     fn prune(&self, link: &AnyLink) {
         let turns = &link.turns;
-        let waiting = &mut *turns.waiting.borrow_mut();
+        let mut waiting = turns.waiting.borrow_mut();
         while let Some(first) = waiting.front()
             && !self.hub.borrow().is_held(&first.ticket)
         {
             turns.bytes.set(turns.bytes.get() - first.params.len());
             waiting.pop_front();
+        }
+        drop(waiting);
+        self.read_on(link);
+    }
+
+    /// Has a client read again that was not while too much of it waited, whether that was passed on or has ended.
+    fn read_on(&self, link: &AnyLink) {
+        if link.paused.get() && link.turns.bytes.get() <= self.options.fast_mark {
+            self.resume();
         }
     }
 
@@ -189,14 +198,13 @@ impl<H: Host, C: Clock> Shared<H, C> {
             turns.asked();
         }
         self.drain();
-        if link.paused.get() && turns.bytes.get() <= self.options.fast_mark {
-            self.resume();
-        }
+        self.read_on(link);
         true
     }
 
     /// No answer for a while: the client may be waiting for many things at once, so more goes on.
     pub(crate) fn turn_due(&self, link: &AnyLink, now: Instant) {
+        self.prune(link);
         if !link.turns.answered.replace(false) {
             for _ in 0..REGARDLESS {
                 if !self.pass_on(link) {

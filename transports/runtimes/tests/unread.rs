@@ -139,3 +139,35 @@ fn a_long_queue_that_goes_in_one_write_has_its_client_read_again() {
         "it is read no more"
     );
 }
+
+/// A client of which too much waits for its turn is not read. If nothing of that is passed on, but all of it ends, it is read again.
+#[test]
+fn who_has_too_much_waiting_is_read_again_once_that_has_ended() {
+    let mut still = Still::new();
+    let browser = still.open(Lines::new(), 1 << 20);
+    browser.put(&line(r#"{"type":"hello","role":"extension","name":"b"}"#));
+    let client = still.open(Lines::new(), 1 << 20);
+    client.put(&line(r#"{"type":"hello","role":"client","name":"c"}"#));
+    still.pool.run_until_stalled();
+    // As many as are passed on at once; the browser answers none of them.
+    for n in 0..32 {
+        client.put(&line(&format!(r#"{{"id":"{n}","method":"m","timeout_ms":600000}}"#)));
+    }
+    let more = "x".repeat(500);
+    for n in 32..36 {
+        client
+            .put(&line(&format!(r#"{{"id":"{n}","method":"m","params":{{"x":"{more}"}},"timeout_ms":50}}"#)));
+    }
+    still.pool.run_until_stalled();
+    client.put(&line(r#"{"id":"last","method":"ping"}"#));
+    still.pool.run_until_stalled();
+    let heard = String::from_utf8(client.take()).unwrap();
+    assert!(!heard.contains("pong"), "it is not read: {heard}");
+    assert_eq!(still.driver.census().paused, 1);
+    still.pass(60);
+    still.pass(100);
+    let heard = String::from_utf8(client.take()).unwrap();
+    assert_eq!(heard.matches("TIMEOUT").count(), 4, "{heard}");
+    assert!(heard.contains(r#""pong":true"#), "it is read no more: {heard}");
+    assert_eq!((still.driver.census().paused, still.driver.census().calls), (0, 32));
+}

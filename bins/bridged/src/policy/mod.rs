@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub(crate) use command::{WORDS, set, show};
 use sites::Sites;
 
-use crate::files::{FolderLock, json_object, read_private, write_private};
+use crate::files::{FolderLock, Holds, json_object, read_private, write_private};
 use crate::permit::{self, Window};
 use crate::trouble::{Doing, Outcome, Trouble};
 
@@ -30,7 +30,8 @@ pub(crate) struct Policy {
 
 /// The rules themselves, as they are stored and as extensions are told them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+// A rule by a name that we do not know might forbid anything, too.
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Rules {
     /// Whether everything rests, reading too.
     pub paused: bool,
@@ -87,7 +88,7 @@ impl Policy {
     /// Reads the folder's policy; without a file nothing is forbidden.
     pub(crate) fn open(folder: &Path) -> Outcome<Policy> {
         let path = file(folder);
-        let rules = match read_private(&path)? {
+        let rules = match read_private(&path, Holds::Rules)? {
             None => Rules::default(),
             // A policy that cannot be read might have forbidden anything, so it is not passed over.
             Some(content) => json_object(&content).map_err(|e| {

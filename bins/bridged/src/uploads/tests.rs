@@ -176,7 +176,8 @@ fn a_key_stays_here_under_whatever_name_it_lies_in_a_root() {
     assert_eq!(code(&uploads, &key), Code::PermissionDenied);
 }
 
-/// T89: a second name of a file from elsewhere, given by somebody else: where everybody may write, or to a file of another user.
+/// T89: a second name of a file from elsewhere, given by somebody else: where everybody or another user may write, or to a file of
+/// another user.
 #[test]
 fn a_second_name_that_others_may_have_given_leads_nowhere() {
     let (dir, uploads) = place();
@@ -194,6 +195,11 @@ fn a_second_name_that_others_may_have_given_leads_nowhere() {
     fs::set_permissions(base.join("root/sub"), fs::Permissions::from_mode(0o755)).unwrap();
     // Only root can play another user.
     if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(base.join("root/sub"), Some(65534), None).unwrap();
+        assert_eq!(code(&uploads, &name), Code::PermissionDenied, "its owner may have given it");
+        assert!(fill(&uploads, std::slice::from_ref(&plain)).is_ok(), "one name is one name there too");
+        std::os::unix::fs::chown(base.join("root/sub"), Some(0), None).unwrap();
+        assert!(fill(&uploads, std::slice::from_ref(&name)).is_ok(), "ours again");
         std::os::unix::fs::chown(&name, Some(65534), None).unwrap();
         assert_eq!(code(&uploads, &name), Code::PermissionDenied);
         std::os::unix::fs::chown(&plain, Some(65534), None).unwrap();
