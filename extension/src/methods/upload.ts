@@ -52,7 +52,7 @@ function showAsking(ms: number): void {
     const own = methods[name]!;
     if (own.until !== undefined) { own.until = Date.now() + ms; continue; }
     const hook: Hook = function hook(...args) {
-      const asks = this instanceof HTMLInputElement && this.type === 'file' && (name !== 'dispatchEvent' || (args[0] as Event | undefined)?.type === 'click');
+      const asks = Date.now() < hook.until! && this instanceof HTMLInputElement && this.type === 'file' && (name !== 'dispatchEvent' || (args[0] as Event | undefined)?.type === 'click');
       if (!asks) return own.apply(this, args);
       const apart = !this.parentNode;
       if (apart) document.documentElement.append(this);
@@ -60,7 +60,13 @@ function showAsking(ms: number): void {
       try { return name === 'showPicker' ? this.click() : own.apply(this, args); } finally { if (apart) this.remove(); }
     };
     hook.until = Date.now() + ms;
-    const end = () => { if (methods[name] === hook) { if (Date.now() >= hook.until!) methods[name] = own; else setTimeout(end, ms); } };
+    // One that is beneath something else by then does nothing, and is taken off later if that goes soon.
+    let tries = 12;
+    const end = () => {
+      if (Date.now() < hook.until!) setTimeout(end, ms);
+      else if (methods[name] === hook) methods[name] = own;
+      else if (--tries) setTimeout(end, ms);
+    };
     methods[name] = hook;
     setTimeout(end, ms);
   }

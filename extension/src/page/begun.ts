@@ -2,6 +2,8 @@
 // for something. So while an act is looked after, and not longer, the page's window has functions in their place that note it and go on to
 // them. A page that keeps the functions from before is not seen so; for timers that shows, as there are more ids than notes (aftermath.ts).
 
+import { layerOver, onLayerOver } from './layers';
+
 type Name = 'setTimeout' | 'setInterval' | 'clearTimeout' | 'clearInterval' | 'fetch';
 
 /** A timer of the page, in milliseconds of performance.now(). */
@@ -16,13 +18,15 @@ export interface Begun { count: number; asked: number; timers: Timer[] }
 export function seeBegun(name: string): void {
   type F = (...args: unknown[]) => unknown;
   type Own = Record<Name, F>;
-  interface Watch { count: number; asked: number; live: Map<unknown, [at: number, due: number, repeats: boolean]>; end(): void }
-  const MOST = 1000;
+  interface Watch { count: number; asked: number; live: Map<unknown, [at: number, due: number, repeats: boolean]>; end(): void; off(): boolean }
+  const MOST = 1000, MOST_LEFT = 20;
   const scope = window as unknown as Own;
   interface Requests { send: F }
   const requests = XMLHttpRequest.prototype as unknown as Requests;
   const { apply } = Reflect;
   let watch: Watch | undefined;
+  /** Those that have ended beneath something else, and are still there. */
+  let left: Watch[] = [];
 
   // Functions of their own for each watch: one that the page has kept, or put its own around, goes on as it did.
   const begin = (): Watch => {
@@ -47,6 +51,7 @@ export function seeBegun(name: string): void {
       send(...args: unknown[]) { made.asked++; return apply(send, this, args); },
     } as Own & Requests;
     const names = Object.keys(was) as Name[];
+    const there = new Set<string>([...names, 'send']);
     const made: Watch = {
       count: 0,
       asked: 0,
@@ -54,8 +59,11 @@ export function seeBegun(name: string): void {
       end() {
         on = false;
         made.live.clear();
-        for (const of of names) if (scope[of] === ours[of]) scope[of] = was[of];
-        if (requests.send === ours.send) requests.send = send;
+      },
+      off() {
+        for (const of of names) if (scope[of] === ours[of]) { scope[of] = was[of]; there.delete(of); }
+        if (requests.send === ours.send) { requests.send = send; there.delete('send'); }
+        return !there.size;
       },
     };
     for (const of of names) scope[of] = ours[of];
@@ -63,12 +71,21 @@ export function seeBegun(name: string): void {
     return made;
   };
 
+  const takeOff = () => { left = left.filter((w) => !w.off()); };
+
   addEventListener(name, (e) => {
     const { detail } = e as CustomEvent<unknown>;
     // What goes wrong here, in a page that has other things in these places, must not look like a fault of the page.
     try {
-      if (detail === 'begin') watch ??= begin();
-      else if (detail === 'end') { watch?.end(); watch = undefined; }
+      if (detail === 'begin') {
+        takeOff();
+        watch ??= begin();
+      } else if (detail === 'end') {
+        watch?.end();
+        if (watch) left = [watch, ...left].slice(0, MOST_LEFT);
+        watch = undefined;
+        takeOff();
+      } else if (detail === 'off') takeOff();
       else if (watch) dispatchEvent(new CustomEvent(`${name}-told`, { detail: JSON.stringify([watch.count, watch.asked, [...watch.live].map(([id, t]) => [id, ...t])]) }));
     } catch { /* then nothing is told */ }
   });
@@ -94,9 +111,13 @@ export function watchBegun(): void {
 }
 
 export function unwatchBegun(): void {
-  if (on) say('end');
+  if (!on) return;
   on = false;
+  say('end');
+  layerOver();
 }
+
+onLayerOver(() => { say('off'); });
 
 /** What has been noted; nothing if nobody is there to note it. */
 export function begunByNow(): Begun | undefined {

@@ -2,6 +2,7 @@
 // and a click that is dispatched here is none; but it lets this world open them. So for the moment of the click the calls that open a window
 // come here (tabs/main-world.ts sees to it in the page's own world) and are made from here: one window a click, as for a person. That the page
 // begins a request in that moment is heard in the same way.
+import { layerOver, onLayerOver } from '../layers';
 import { native } from '../native';
 import { later } from '../wait';
 import { opensTab } from './link';
@@ -109,8 +110,12 @@ export function allow(): Moment {
 export function disallow(over: Moment): void {
   if (moment !== over) return;
   moment = undefined;
-  if (other) dispatch(new CustomEvent(other.name, { detail: false }));
+  end();
+  layerOver();
 }
+
+const end = () => { if (other && !moment) dispatch(new CustomEvent(other.name, { detail: false })); };
+onLayerOver(end);
 
 /** As the click's result tells of it. */
 export const told = ({ windows, unopened }: Moment): Windows => ({ ...(windows ? { windows } : {}), ...(unopened.length ? { unopened } : {}) });
