@@ -306,3 +306,28 @@ test('a yes to one empty page that a site has written into shares that site, and
   assert.equal((await other).code, 'DENIED_BY_USER');
   for (const { tab_id: id, url } of (await b.ok('list_tabs')).tabs) if (blanks.includes(id) || url.endsWith('/writes')) await b.ok('close_tab', { tab_id: id });
 });
+
+// The last one: nobody is asked anything after it for a while.
+test('a question that its agent let go is not raised again at once, and one refused under ever new names not for ever', async () => {
+  // A yes begins anew.
+  await share(await newAgent(), theirs);
+  const a = await newAgent();
+  const dropped = a.call('get_value', { tab_id: theirs, ...value }, AGENT).catch(() => {});
+  await prompt(b);
+  b.daemon.hub().cancel();
+  await asked(b, 0);
+  assert.match((await read(theirs, a)).error, /^denied: no confirmation/);
+  a.close();
+  await dropped;
+  assert.deepEqual(await prompts(b), []);
+  for (let i = 0; i < 2; i++) {
+    const held = read(theirs, await newAgent());
+    await (await prompt(b)).close();
+    assert.equal((await held).code, 'DENIED_BY_USER');
+    await asked(b, 0);
+  }
+  const { code, error } = await read(theirs, await newAgent());
+  assert.equal(code, 'OVERLOADED');
+  assert.match(error, /^busy: the user was asked several times in a row and shared nothing; nobody asks again for \d+ s$/);
+  assert.deepEqual(await prompts(b), []);
+});

@@ -14,9 +14,11 @@ const KEY = 'grants';
 const MOST = 500;
 /** Whom the user has just refused is not asked about again for so long. */
 const REFUSED_MS = 5 * 60_000;
+/** Nor who let a question go that the user had not answered, or whose question nobody answered. */
+const UNANSWERED_MS = 60_000;
 
 let grants: Grant[] = [];
-const refused = new Map<string, number>();
+const refused = new Map<string, { answer: 'no' | 'none'; until: number }>();
 const watchers = new Set<() => void>();
 
 /** To be awaited before any look. */
@@ -46,14 +48,15 @@ export async function revoke(owner: string, place: string): Promise<void> {
 /** The latest first. */
 export const allGrants = (): Grant[] => [...grants].reverse();
 
-export function refuse(owner: string, place: string): void {
-  refused.set(`${owner}\n${place}`, Date.now());
+export function refuse(owner: string, place: string, answer: 'no' | 'none'): void {
+  refused.set(`${owner}\n${place}`, { answer, until: Date.now() + (answer === 'no' ? REFUSED_MS : UNANSWERED_MS) });
   for (const key of refused.keys()) if (refused.size > MOST) refused.delete(key);
 }
 
-export function isRefused(owner: string, place: string): boolean {
-  const at = refused.get(`${owner}\n${place}`);
-  return at !== undefined && Date.now() - at < REFUSED_MS;
+/** What came of the last question about it, as long as it is not asked again. */
+export function refusedBy(owner: string, place: string): 'no' | 'none' | undefined {
+  const last = refused.get(`${owner}\n${place}`);
+  return last && Date.now() < last.until ? last.answer : undefined;
 }
 
 export function onGrants(watcher: () => void): void {

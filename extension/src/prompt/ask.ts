@@ -1,15 +1,16 @@
 // Asks the user whether an agent may use their tabs of a site, in a window of the extension's own: no page can draw it, none can reach it,
 // and no command works on it (tabs/resolve.ts). One question per agent at a time; closing the window is a no.
 //
-//   call ──> granted? ──> refused a moment ago? ──> one open? busy
+//   call ──> granted? ──> refused a moment ago? ──> one open, or asked too often? busy
 //              │no            │no                      │no
 //              └──────────────┴──> window ──> yes: granted until the browser ends · no: refused · 60 s: no confirmation
 import { remaining, type Call } from '../call';
 import { BridgeError } from '../errors';
 import { calledAs, harmless, onNames } from '../person/names';
-import { grant, grantsReady, isGranted, isRefused, refuse } from '../policy/grants';
+import { grant, grantsReady, isGranted, refuse, refusedBy } from '../policy/grants';
 import { onPolicy, policy, userTabs } from '../policy/policy';
 import { placeIn } from '../tabs/inherited';
+import { questionEnded, quietFor } from './patience';
 import { ARMED_MS, PORT, type Answered, type Asked } from './words';
 
 /** A question stands for so long, and a call is held no longer. */
@@ -28,27 +29,32 @@ interface Question {
   shownAt: number;
   port?: chrome.runtime.Port;
   answer: Promise<boolean | undefined>;
-  settle(answer: boolean | undefined): void;
+  /** `void`: nobody was to answer it any more, which says nothing about who asked. */
+  settle(answer: boolean | undefined | 'void'): void;
 }
 
 /** By owner. */
 const open = new Map<string, Question>();
 
+const noAnswer = (place: string) => new BridgeError('PERMISSION_DENIED', `denied: no confirmation: the user has not said whether you may use their tabs of ${place}`);
 const refusal = (place: string) => new BridgeError('DENIED_BY_USER', `denied: the user does not share their tabs of ${place} with you`);
 
 /** Resolves when the agent may use the user's tabs of the place; throws if it may not. */
 export async function mayUse(call: Call, tabId: number, place: string): Promise<void> {
   await grantsReady;
   if (isGranted(call.owner, place)) return;
-  if (isRefused(call.owner, place)) throw refusal(place);
+  const before = refusedBy(call.owner, place);
+  if (before) throw before === 'no' ? refusal(place) : noAnswer(place);
   const standing = open.get(call.owner);
   if (standing || open.size >= MOST) {
     throw new BridgeError('OVERLOADED', `busy: the user is being asked about ${standing ? standing.place : 'other agents'} already; one question at a time`);
   }
+  const quiet = quietFor();
+  if (quiet > 0) throw new BridgeError('OVERLOADED', `busy: the user was asked several times in a row and shared nothing; nobody asks again for ${Math.ceil(quiet / 1000)} s`);
   const question = raise(call.owner, place, tabId);
   const answer = await held(call, question);
   if (answer === false) throw refusal(place);
-  if (answer === undefined) throw new BridgeError('PERMISSION_DENIED', `denied: no confirmation: the user has not said whether you may use their tabs of ${place}`);
+  if (answer === undefined) throw noAnswer(place);
   // The tab may have gone on while the user thought about it.
   const now = await chrome.tabs.get(tabId).catch(() => { throw new BridgeError('TAB_NOT_FOUND', `no tab with id ${tabId}`); });
   if ((await placeIn(tabId, { frameId: 0 }, now.url || now.pendingUrl || '')) !== place) throw new BridgeError('PERMISSION_DENIED', `forbidden: the tab went to another site than ${place} while the user was asked`);
@@ -66,15 +72,16 @@ function raise(owner: string, place: string, tabId: number): Question {
       if (open.get(owner) !== question) return;
       open.delete(owner);
       clearTimeout(timer);
-      if (given === false) refuse(owner, place);
+      if (given !== 'void') questionEnded(given === true);
+      if (given === false || given === undefined) refuse(owner, place, given === false ? 'no' : 'none');
       void question.opened.then((w) => (w?.id === undefined ? undefined : chrome.windows.remove(w.id)), () => {}).catch(() => {});
-      resolve(given);
+      resolve(given === 'void' ? undefined : given);
     },
   };
   const timer = setTimeout(() => question.settle(undefined), ASKING_MS);
   open.set(owner, question);
   void chrome.tabs.get(tabId).then((tab) => { question.title = harmless(tab.title ?? '', 80); tell(question); }, () => {});
-  question.opened.catch(() => question.settle(undefined));
+  question.opened.catch(() => question.settle('void'));
   return question;
 }
 
@@ -112,7 +119,7 @@ export function watchPrompts(): void {
   onNames(() => { for (const question of open.values()) tell(question); });
   // Paused, stopped, or no longer to be asked: there is nothing to answer.
   onPolicy(() => {
-    if (policy.paused || userTabs !== 'ask') for (const question of [...open.values()]) question.settle(undefined);
+    if (policy.paused || userTabs !== 'ask') for (const question of [...open.values()]) question.settle('void');
   });
 }
 
