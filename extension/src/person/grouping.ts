@@ -9,6 +9,8 @@ import { heldNow, onHeld } from './held';
 const KEY = 'group_held_tabs';
 /** While the person drags a tab, Chrome lets no tab be moved. */
 const AGAIN_MS = 500;
+/** What fails for another reason is tried so many times more, each time after twice as long; then with the next change. */
+const FAILURES_MAX = 4;
 /** A call that opens a tab may put it into its session, and then there is nothing to do. */
 const SOON_MS = 100;
 const NONE = -1;
@@ -17,6 +19,7 @@ const NONE = -1;
 let on = false;
 let running = false;
 let again = false;
+let failures = 0;
 let soon: ReturnType<typeof setTimeout> | undefined;
 let later: ReturnType<typeof setTimeout> | undefined;
 /** What the groups were last called by this worker: one that the person names is left to them. */
@@ -80,11 +83,12 @@ function settle(changed = false): void {
         again = false;
         done = await round();
       }
+      failures = 0;
     } catch {
-      done = false;
+      done = ++failures > FAILURES_MAX;
     }
     running = false;
-    if (!done) later = setTimeout(settle, AGAIN_MS);
+    if (!done) later = setTimeout(settle, AGAIN_MS * 2 ** failures);
   })();
 }
 
