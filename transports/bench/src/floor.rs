@@ -18,10 +18,9 @@ struct Peer {
     gone: bool,
 }
 
-/// Serves for ever; the port is the first line of the output.
-pub(crate) fn serve() -> std::io::Result<()> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    println!("ws://{}", listener.local_addr()?);
+/// Serves for ever.
+pub(crate) fn serve(port: u16) -> std::io::Result<()> {
+    let listener = TcpListener::bind(("127.0.0.1", port))?;
     let mut peers: Vec<Peer> = Vec::new();
     let mut extension = 0;
     let mut asked = VecDeque::new();

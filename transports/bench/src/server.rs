@@ -1,11 +1,16 @@
 //! A server under test as a process of its own, and what the kernel says about it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Error, Result};
-use std::net::TcpStream;
+use std::io::Result;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// How often a server that begins is asked whether it takes connections.
+const LOOK_AGAIN: Duration = Duration::from_micros(50);
+/// One that takes none for so long does not begin.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Ended when dropped.
 pub(crate) struct Server {
@@ -18,7 +23,8 @@ pub(crate) struct Server {
 impl Server {
     /// The relay, which is this program by another argument.
     pub(crate) fn floor() -> Result<Self> {
-        Self::start(Command::new(std::env::current_exe()?).arg("--floor"))
+        let port = free_port()?;
+        Self::start(Command::new(std::env::current_exe()?).args(["--floor", &port.to_string()]), port)
     }
 
     /// The daemon, with a home of its own.
@@ -26,25 +32,25 @@ impl Server {
         let run = home.join("run");
         fs::create_dir_all(&run)?;
         fs::set_permissions(&run, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+        let port = free_port()?;
         let mut command = Command::new(program);
-        command.args(["serve", "--port", "0", "--http-port", "off", "--log", "error"]);
+        command.args(["serve", "--port", &port.to_string(), "--http-port", "off", "--log", "error"]);
         command.env("XDG_STATE_HOME", home).env("XDG_CONFIG_HOME", home).env("XDG_RUNTIME_DIR", run);
-        Self::start(&mut command)
+        Self::start(&mut command, port)
     }
 
-    fn start(command: &mut Command) -> Result<Self> {
+    fn start(command: &mut Command, port: u16) -> Result<Self> {
         let begin = Instant::now();
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-        let mut line = String::new();
-        if let Some(stdout) = child.stdout.take() {
-            BufReader::new(stdout).read_line(&mut line)?;
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
+        let mut server = Self { child, port, start: Duration::ZERO };
+        loop {
+            match TcpStream::connect(("127.0.0.1", port)) {
+                // A connection that got this very port for its own end has only found itself.
+                Ok(stream) if stream.local_addr()?.port() != port => break,
+                Err(error) if begin.elapsed() > PATIENCE => return Err(error),
+                _ => std::thread::sleep(LOOK_AGAIN),
+            }
         }
-        let port = line.split(':').next_back().and_then(|port| port.trim().parse().ok());
-        let mut server = Self { child, port: port.unwrap_or(0), start: Duration::ZERO };
-        if port.is_none() {
-            return Err(Error::other(format!("no port in {line:?}")));
-        }
-        TcpStream::connect(("127.0.0.1", server.port))?;
         server.start = begin.elapsed();
         Ok(server)
     }
@@ -82,4 +88,9 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A port that nobody listens on now.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
