@@ -239,6 +239,24 @@ test('a ref: every state of that one element, also once it or its page is gone',
   assert.equal((await call('Stays', 'enabled')).code, 'STALE_REF');
 });
 
+test('a ref whose page is left at the very moment: an answer about the ref, at whichever step the page goes', async () => {
+  const tab = await b.open('/refs');
+  for (let round = 0; round < 4; round++) {
+    const { nodes } = await b.ok('snapshot', { tab_id: tab });
+    const { ref } = nodes.find((n) => n.name === 'Stays');
+    let left = false;
+    const leaving = b.ok('navigate', { tab_id: tab, url: `${b.base}/refs?${round}` }).finally(() => { left = true; });
+    const answers = [];
+    while (!left) {
+      answers.push(b.call('wait_for', { tab_id: tab, target: { ref }, state: 'detached' }), b.call('click', { tab_id: tab, target: { ref } }));
+      await new Promise((sent) => setImmediate(sent));
+      if (answers.length % 8 === 0) await Promise.any([answers.at(-1), leaving]);
+    }
+    await leaving;
+    for (const answer of await Promise.all(answers)) assert.ok(answer.success || answer.code === 'STALE_REF' || answer.maybe_executed, JSON.stringify(answer));
+  }
+});
+
 test('what cannot be meant is refused at once', async () => {
   const tab = await b.open('/');
   for (const params of [{}, { text: 'a', url: 'b' }, { text: 'a', state: 'visible' }, { ...css('#x'), state: 'gone' }, css('##')]) {

@@ -1,6 +1,6 @@
 // Finds the document that a call is going to work in, waiting for it if the tab is still on its way to its first page.
 import { remaining, type Call } from '../call';
-import { BridgeError } from '../errors';
+import { BridgeError, PageLeft } from '../errors';
 import { guarded, isOwnAddress, sites } from '../policy/policy';
 import { admitDocument, refusalOf } from './admission';
 import { hasOwnAddress, makerOf } from './inherited';
@@ -27,7 +27,7 @@ export async function findDocument(call: Call, tabId: number, where: Where = {})
       return { tabId, frameId: frame.frameId, documentId: frame.documentId, url: frame.url };
     }
     if (where.documentId !== undefined || (where.frameId ?? 0) !== 0) {
-      throw new BridgeError('NAVIGATION_FAILED', `tab ${tabId}: the frame is gone`);
+      throw new PageLeft(`tab ${tabId}: the frame is gone`);
     }
     const tab = await liveTab(tabId);
     if (tab.discarded) {
