@@ -103,7 +103,6 @@ pub(crate) struct Daemon {
     warned_of_legacy: Cell<bool>,
     /// Which browser has taken a key that is for one alone, until that stands in the book on the disk.
     taken: Rc<RefCell<BTreeMap<String, String>>>,
-    fingerprint: u64,
 }
 
 impl Daemon {
@@ -116,8 +115,6 @@ impl Daemon {
         wishes: Sender<Wish>,
         executor: Rc<LocalExecutor<'static>>,
     ) -> Rc<Daemon> {
-        let methods = bridge_catalogue::catalogue().methods().iter();
-        let names = methods.filter(|m| m.scope != bridge_catalogue::Scope::Hub).map(|m| m.name.as_str());
         Rc::new(Daemon {
             keys: Rc::new(RefCell::new(keys)),
             policy: RefCell::new(policy),
@@ -133,7 +130,6 @@ impl Daemon {
             waiting: Waiting::default(),
             warned_of_legacy: Cell::new(false),
             taken: Rc::default(),
-            fingerprint: bridge_core::methods_fingerprint(names),
         })
     }
 
@@ -367,7 +363,7 @@ impl Daemon {
                 key_id: b.key_id.to_owned(),
                 name: b.name.to_owned(),
                 version: b.version.to_owned(),
-                stale: protocol >= 2 && b.methods > 0 && b.fingerprint != self.fingerprint,
+                stale: protocol >= 2 && b.methods > 0 && b.fingerprint != our_methods(),
             });
             if let Some(browser) = &browser {
                 self.audit.browser_joined(conn, &browser.browser_id);
@@ -420,6 +416,13 @@ struct Joined {
     name: String,
     version: String,
     stale: bool,
+}
+
+/// The fingerprint of the methods that an extension of this version has.
+fn our_methods() -> u64 {
+    let methods = bridge_catalogue::catalogue().methods().iter();
+    let names = methods.filter(|m| m.scope != bridge_catalogue::Scope::Hub).map(|m| m.name.as_str());
+    bridge_core::methods_fingerprint(names)
 }
 
 fn refused(trouble: &Trouble) -> Judgement {

@@ -33,8 +33,9 @@ impl Log for Lines {
             Level::Trace => "trace",
         };
         let text: String = record.args().to_string().chars().flat_map(escaped).collect();
-        // A log that cannot be written to must not end the daemon.
-        let _ = writeln!(std::io::stderr().lock(), "{} {level} {text}", moment());
+        // In one piece, as other processes may write to the same file. A log that cannot be written to must not end the daemon.
+        let line = format!("{} {level} {text}\n", moment());
+        let _ = std::io::stderr().lock().write_all(line.as_bytes());
     }
 
     fn flush(&self) {}

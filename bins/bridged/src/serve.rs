@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use bridge_core::{Config, Secrets};
 use bridge_driver::{Driver, Options};
 use bridge_mcp::Seed;
-use bridge_mcp::tools::{ToolSet, Tools};
 use bridge_reactor::{Clock, TcpListener, TcpStream, Timer, UnixListener, UnixStream};
 use bridge_unix::{Lines, SocketError, SocketFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -53,12 +52,13 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     logging::begin(settings.log);
     limits();
     let mut lock = Lock::take(&places.state)?;
+    // As soon as that is ours: who connects from now on waits for the rest, where before it was refused.
+    let tcp = listen(settings.port, "port")?;
     let keys = Keys::open(&places.state)?;
     let policy = Policy::open(&places.state)?;
     let socket = bind(&settings.socket)?;
     let local =
         socket.listener().try_clone().and_then(UnixListener::from_std).doing("listen on the Unix socket")?;
-    let tcp = listen(settings.port, "port")?;
     let address = tcp.local_addr().doing("find the port")?;
     let web = settings.http.map(listen_http).transpose()?.flatten();
     let web_address = web.as_ref().map(TcpListener::local_addr).transpose().doing("find the port")?;
@@ -106,7 +106,6 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
             executor.spawn(unix(executor.clone(), driver.clone(), daemon.clone(), local)),
         ];
         if let Some(listener) = web {
-            executor.spawn(door.run_timers()).detach();
             doors.push(executor.spawn(http(executor.clone(), door.clone(), listener)));
         }
         executor.spawn(driver.run_timers()).detach();
@@ -229,14 +228,12 @@ fn web_door(
     clock: Clock,
     executor: &Rc<LocalExecutor<'static>>,
 ) -> Outcome<bridge_http::Door<Daemon, Clock>> {
-    let tools = Tools::new(bridge_catalogue::JSON, &ToolSet::default()).doing("list the tools")?;
     let executor = executor.clone();
     Ok(bridge_http::Door::new(bridge_http::Parts {
         driver: driver.clone(),
         clock,
         porter: Rc::new(desk),
         spawn: Rc::new(move |task| executor.spawn(task).detach()),
-        tools,
         seed: Seed::new(random()?),
         version: env!("CARGO_PKG_VERSION"),
     }))

@@ -14,7 +14,6 @@ use bridge_core::Door as By;
 use bridge_driver::{Clock, Driver, Host};
 use bridge_mcp::Seed;
 use bridge_mcp::provider::SaveFile;
-use bridge_mcp::tools::Tools;
 use bridge_websocket::{User, user};
 use futures::future::LocalBoxFuture;
 use futures::io::{AsyncRead, AsyncWrite};
@@ -63,8 +62,6 @@ pub struct Parts<H: Host, C: Clock> {
     pub porter: Rc<dyn Porter>,
     /// Starts a task on the driver's thread.
     pub spawn: Rc<dyn Fn(LocalBoxFuture<'static, ()>)>,
-    /// The tools that `/mcp` serves where nobody asks for others.
-    pub tools: Tools,
     /// For the names of its sessions and the marks around page text.
     pub seed: Seed,
     /// The product's version.
@@ -103,11 +100,11 @@ pub(crate) type Credential = Option<&'static str>;
 impl<H: Host, C: Clock> Door<H, C> {
     /// A door over a hub.
     pub fn new(parts: Parts<H, C>) -> Self {
-        let Parts { driver, clock, porter, spawn, tools, seed, version } = parts;
+        let Parts { driver, clock, porter, spawn, seed, version } = parts;
         let clock = Rc::new(clock);
         let spawn: Spawn = spawn;
         let callers = Rc::new(Callers::new(driver.clone()));
-        let mcp = Sets::new(callers.clone(), porter.clone(), clock.clone(), spawn.clone(), tools, seed);
+        let mcp = Sets::new(callers.clone(), porter.clone(), clock.clone(), spawn.clone(), seed);
         Self(Rc::new(Inside {
             driver,
             clock,
@@ -130,11 +127,6 @@ impl<H: Host, C: Clock> Door<H, C> {
         IO: AsyncRead + AsyncWrite + Unpin,
     {
         connection::serve(&self.0, io, local, peer).await;
-    }
-
-    /// Looks after what comes due behind `/mcp`. Spawn it once; it never ends.
-    pub fn run_timers(&self) -> impl Future<Output = ()> + 'static + use<H, C> {
-        self.0.mcp.run_timer()
     }
 
     /// Ready when no request is being answered, or after `grace_ms`. Stop accepting and shut the driver down first.

@@ -16,7 +16,7 @@
 //! our own ([`judge`]). A larger HTTP library would read them again, by more lenient ones: what must be refused here (a length given twice, folded lines, a second request behind a refused
 //! one) is just what such a library repairs or accepts.
 //!
-//! A host makes a [`Door`], spawns [`Door::run_timers`] once and [`Door::serve`] for every stream it accepts.
+//! A host makes a [`Door`] and spawns [`Door::serve`] for every stream it accepts.
 
 mod callers;
 mod chunks;

@@ -14,10 +14,9 @@ use bridge_mcp::tools::{ToolSet, Tools};
 use futures::future::{AbortHandle, Abortable};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::rc::Rc;
 
-/// How many choices there may be at once beside the default; one that nobody uses makes room.
+/// How many choices there may be at once beside the default, which stays; one that nobody uses makes room.
 const SETS: usize = 16;
 
 /// The endpoints.
@@ -27,12 +26,11 @@ pub(crate) struct Sets<H: Host, C: Clock> {
     clock: Rc<C>,
     spawn: Spawn,
     seed: RefCell<Seed>,
-    default: Rc<Mcp<H, C>>,
-    chosen: RefCell<BTreeMap<String, Chosen<H, C>>>,
+    sets: RefCell<BTreeMap<String, Open<H, C>>>,
 }
 
 /// An endpoint that somebody asked for, and what ends its timer.
-struct Chosen<H: Host, C: Clock> {
+struct Open<H: Host, C: Clock> {
     mcp: Rc<Mcp<H, C>>,
     timer: AbortHandle,
 }
@@ -43,18 +41,15 @@ impl<H: Host, C: Clock> Sets<H, C> {
         porter: Rc<dyn Porter>,
         clock: Rc<C>,
         spawn: Spawn,
-        tools: Tools,
-        mut seed: Seed,
+        seed: Seed,
     ) -> Self {
-        let first = seed.split();
-        let default = Mcp::new(callers.clone(), porter.clone(), clock.clone(), spawn.clone(), tools, first);
         let seed = RefCell::new(seed);
-        Self { callers, porter, clock, spawn, seed, default, chosen: RefCell::default() }
+        Self { callers, porter, clock, spawn, seed, sets: RefCell::default() }
     }
 
     /// Answers one request; dropped, its client is gone.
     pub(crate) async fn run(&self, head: &Head, body: &[u8], credential: &str) -> Response {
-        let mcp = match wanted(head.query.as_deref()).and_then(|set| self.of(set)) {
+        let mcp = match wanted(head.query.as_deref()).and_then(|set| self.of(&set.unwrap_or_default())) {
             Ok(mcp) => mcp,
             Err((status, text)) => {
                 let body = format!(
@@ -68,18 +63,19 @@ impl<H: Host, C: Clock> Sets<H, C> {
     }
 
     /// The endpoint of a choice.
-    fn of(&self, set: Option<ToolSet>) -> Result<Rc<Mcp<H, C>>, (u16, String)> {
-        let Some(set) = set.filter(|set| *set != ToolSet::default()) else { return Ok(self.default.clone()) };
-        let mut chosen = self.chosen.borrow_mut();
+    fn of(&self, set: &ToolSet) -> Result<Rc<Mcp<H, C>>, (u16, String)> {
+        let mut sets = self.sets.borrow_mut();
         let name = set.name();
-        if let Some(there) = chosen.get(&name) {
+        if let Some(there) = sets.get(&name) {
             return Ok(there.mcp.clone());
         }
-        let tools = Tools::new(bridge_catalogue::JSON, &set).map_err(|e| (400, format!("tools: {e}")))?;
-        if chosen.len() >= SETS {
-            let idle = chosen.iter().find(|(_, there)| there.mcp.is_idle()).map(|(name, _)| name.clone());
+        let tools = Tools::new(bridge_catalogue::JSON, set).map_err(|e| (400, format!("tools: {e}")))?;
+        let default = ToolSet::default().name();
+        let chosen = || sets.iter().filter(|(name, _)| **name != default);
+        if name != default && chosen().count() >= SETS {
+            let idle = chosen().find(|(_, there)| there.mcp.is_idle()).map(|(name, _)| name.clone());
             let busy = || (503, "OVERLOADED: too many different sets of tools are in use".to_owned());
-            if let Some(gone) = chosen.remove(&idle.ok_or_else(busy)?) {
+            if let Some(gone) = sets.remove(&idle.ok_or_else(busy)?) {
                 gone.timer.abort();
             }
         }
@@ -91,13 +87,8 @@ impl<H: Host, C: Clock> Sets<H, C> {
         (self.spawn)(Box::pin(async move {
             let _ = running.await;
         }));
-        chosen.insert(name, Chosen { mcp: mcp.clone(), timer });
+        sets.insert(name, Open { mcp: mcp.clone(), timer });
         Ok(mcp)
-    }
-
-    /// Looks after what comes due at the default endpoint; never ends.
-    pub(crate) fn run_timer(&self) -> impl Future<Output = ()> + 'static + use<H, C> {
-        self.default.clone().run_timer()
     }
 }
 

@@ -6,7 +6,6 @@ use bridge_driver::{Driver, Options};
 use bridge_http::{Door, Parts, Porter, Refusal};
 use bridge_mcp::Seed;
 use bridge_mcp::provider::SaveFile;
-use bridge_mcp::tools::{ToolSet, Tools};
 use bridge_websocket::User;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
@@ -67,7 +66,6 @@ impl Still {
             clock: clock.clone(),
             porter: Rc::new(Desk(refused.clone())),
             spawn: Rc::new(move |task| spawner.spawn_local(task).unwrap()),
-            tools: Tools::new(bridge_catalogue::JSON, &ToolSet::default()).unwrap(),
             seed: Seed::new([7; 32]),
             version: "0",
         });
