@@ -16,6 +16,8 @@ const pages = {
   '/choose': `<input type="range" id="r" min="10" max="50" step="4" value="30"><input type="range" id="rtl" dir="rtl" value="50"><input type="range" id="any" step="any" value="50"><input type="number" id="n" step="any" value="1.5" max="3"><input type="number" id="ro" readonly value="1"><select id="s"><option>Apple</option><option disabled>Avocado</option><option>Banana</option><option>blueberry</option><option>Cherry</option></select><select id="m" multiple><option>A</option><option>B</option><option>C</option></select>
     <script>window.log = []; for (const t of ['input', 'change']) document.addEventListener(t, (e) => log.push(t + ' ' + e.target.id));</script>`,
   '/long': '<div style="height:5000px">x</div>',
+  '/change': `<form onsubmit="event.preventDefault()"><input id="a"><button>Go</button></form><input id="lone"><x-f></x-f><script>customElements.define('x-f', class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: 'open' }).innerHTML = '<input id=in>'; } });
+    window.log = []; for (const on of [document, document.querySelector('x-f').shadowRoot]) for (const t of ['change', 'submit']) on.addEventListener(t, (e) => log.push(t + ' ' + (e.target.id || 'form') + ' ' + (e.target.value ?? '')));</script>`,
   '/dialog': '<dialog id="d">Hi<button>x</button></dialog><div id="p" popover>pop</div><script>d.showModal(); window.log = []; d.addEventListener("cancel", () => log.push("cancel")); d.addEventListener("close", () => log.push("close"));</script>',
 };
 
@@ -66,6 +68,26 @@ test('Enter submits as a form says, once, and not where the page keeps it', asyn
     assert.equal(prevented, id === 'kept' ? true : undefined);
   }
   assert.equal(await b.inPage('/form', 't.value'), '\n');
+});
+
+test('Enter tells the page of typed text by one change before anything else comes of it, whoever typed it', async () => {
+  tab = await b.open('/change');
+  const heard = () => b.inPage('/change', 'log.splice(0)');
+  await press('x', 'a');
+  await press('Enter');
+  await press('Enter');
+  assert.deepEqual(await heard(), ['change a x', 'submit form ', 'submit form ']);
+  await b.ok('click', { tab_id: tab, target: { value: '#lone' } });
+  assert.deepEqual(await heard(), [], 'not told once more when the focus leaves');
+  await b.ok('type_text', { tab_id: tab, target: { value: '#lone' }, text: 'by the browser' });
+  await press('Enter');
+  await press('!');
+  await press('y', 'in');
+  await press('Enter');
+  assert.deepEqual(await heard(), ['change lone by the browser', 'change lone by the browser!', 'change in y']);
+  await b.ok('set_value', { tab_id: tab, target: { value: '#a' }, value: 'set' });
+  await press('Enter');
+  assert.deepEqual(await heard(), ['change a set', 'submit form ']);
 });
 
 test('wait_load waits for the page that the key leads to', async () => {

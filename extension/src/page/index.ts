@@ -3,6 +3,7 @@
 // is a bundle of its own (reading.ts), put in on first need: it is more than half of the code, and every new page would pay for it.
 import { pointOut, setWish } from '../overlay/draw';
 import type { OverlayWish } from '../overlay/settings';
+import { watchEdits } from './act/edited';
 import { actOps } from './act-ops';
 import { beginnersHear } from './begun';
 import { commonOps, parsed } from './common-ops';
@@ -99,5 +100,6 @@ if (scope.__bridged?.build !== __BUILD__) {
     cancel: (id) => running.get(id)?.abort(),
     beat: (t) => { lastBeat = Math.max(lastBeat, t); },
   };
+  watchEdits();
   addEventListener('pagehide', () => { for (const controller of running.values()) controller.abort(); });
 }

@@ -1,6 +1,7 @@
 // What a browser does by itself when a key is pressed: submit, click, put a character in, move the focus, scroll, close a dialog.
 import { isVisible, parentOf, shadowOf } from '../dom';
 import { edit } from './editable';
+import { tellEdit } from './edited';
 import { leadsAway, linkOf, submitterOf } from './link';
 import { focus, type Modifiers } from './pointer';
 import { prints } from './keyboard';
@@ -66,7 +67,9 @@ function enter(el: Element, held: Modifiers): boolean {
     native(el).dispatchEvent(new PointerEvent('click', { bubbles: true, cancelable: true, composed: true, view: window }));
     return link !== null && leadsAway(link.href);
   }
-  return el instanceof HTMLInputElement && el.form !== null && submitImplicitly(el.form);
+  if (!(el instanceof HTMLInputElement)) return false;
+  tellEdit(el);
+  return el.form !== null && submitImplicitly(el.form);
 }
 
 /** A form's own rule for Enter in one of its fields: its default button is clicked; without any, a form of one field is submitted. */

@@ -7,6 +7,7 @@ import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
 import { CODE_EDITORS, codeInput, isCodeEditor, writeCode } from './code-editor';
 import { writeEditable } from './editable';
+import { editTold } from './edited';
 import { settle, type Later, type Settled } from './kept';
 import { choose, isChosen, selectNow } from './options';
 import { focus } from './pointer';
@@ -105,6 +106,7 @@ async function setField(el: HTMLInputElement | HTMLTextAreaElement, value: strin
   el.value = wanted;
   const text = wanted === '' ? { inputType: 'deleteContentBackward' } : { inputType: 'insertText', data: wanted };
   el.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, ...text }));
+  editTold(el);
   el.dispatchEvent(new Event('change', { bubbles: true }));
   const current = () => {
     const now = el.isConnected ? el : again();
