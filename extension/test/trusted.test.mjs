@@ -16,6 +16,7 @@ const pages = {
     <script>setTimeout(() => { go.disabled = false; }, 200); setTimeout(() => cover.remove(), 500);</script>`,
   '/covered': `<!doctype html>${LOG}<button id="go">Go</button><div id="cover" style="position:fixed;inset:0">x</div>`,
   '/frames': '<!doctype html><title>Top</title><h1 style="margin:40px">Top</h1><iframe src="http://b.test:{{port}}/two" width="600" height="400" style="border:5px solid;margin:30px;padding:7px"></iframe>',
+  '/below': '<!doctype html><div style="height:1500px">space</div><iframe src="http://b.test:{{port}}/four" height="100" style="border:5px solid;padding:7px"></iframe><div style="height:1500px">space</div><div style="position:fixed;left:0;right:0;bottom:0;height:200px;background:#eee">bar</div>',
   '/two': '<!doctype html><title>Two</title><p>Two</p><div style="height:500px">space</div><iframe src="http://c.test:{{port}}/three" width="500" height="300"></iframe>',
   '/three': '<!doctype html><title>Three</title><p>Three</p><iframe src="http://d.test:{{port}}/four" width="400" height="200" style="transform:scale(.8);transform-origin:0 0"></iframe>',
   '/four': `<!doctype html><title>Four</title><script src="/__page.js"></script><button id="deep" onclick="say('deep', event.isTrusted)">Deep</button><input id="in" oninput="say('typed', this.value)">
@@ -108,6 +109,17 @@ test('a frame of another site, three deep, scaled and scrolled: clicked, typed i
   const typed = await b.ok('type_text', { tab_id: tab, target: css('#in'), text: 'Hi ü 你' });
   assert.deepEqual([typed.value, await b.site.heard('typed', (v) => v === 'Hi ü 你')], ['Hi ü 你', 'Hi ü 你']);
   assert.match(typed.frame, /\/four$/);
+});
+
+test('a frame of another site that is out of view, where a bar covers the edge of the view', async () => {
+  const tab = await b.open('/below');
+  b.site.said.deep = undefined;
+  await b.ok('click', { tab_id: tab, target: css('#deep'), trusted: true });
+  assert.equal(await b.heard('deep'), true);
+  await b.inPage('/below', 'document.body.insertAdjacentHTML("beforeend", "<div id=veil style=\\"position:fixed;inset:0\\">x</div>")');
+  const { code, error } = await b.fails('click', { tab_id: tab, target: css('#deep'), trusted: true, timeout: 500 });
+  assert.equal(code, 'ELEMENT_NOT_ACTIONABLE');
+  assert.match(error, /covered there by <div id="veil">/);
 });
 
 test('the same in a tab that lies behind another, without bringing it to the front', async () => {

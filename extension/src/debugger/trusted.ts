@@ -50,17 +50,22 @@ export function takingTurns<T>(call: Call, tabId: number, work: (waited: boolean
 /** Finds the element, wherever in the tab it is, and waits until a person could act on it. */
 export async function aimAt(call: Call, tabId: number, params: ElementParams, how: AimArgs): Promise<Aimed> {
   const until = Date.now() + Math.min(params.timeout ?? DEFAULT_TIMEOUT_MS, remaining(call));
+  let covered: BridgeError | undefined;
   for (;;) {
     let doc: Doc | undefined;
     const timeout = Math.max(0, until - Date.now());
-    const aim = await onElement<Aim>(call, tabId, 'aim', { ...params, timeout }, how, (worked) => { doc = worked; });
+    const aim = await onElement<Aim>(call, tabId, 'aim', { ...params, timeout }, how, (worked) => { doc = worked; }).catch((e: unknown) => {
+      // The rest of the time may have been too short to find it once more.
+      throw covered && e instanceof BridgeError && e.code === 'ELEMENT_NOT_FOUND' ? covered : e;
+    });
     const place = await inTab(call, doc!, aim.point);
     if (place.cover === undefined) {
       const { shadow, frame } = aim;
       return { at: place.point, element: aim.element, found: { ...(shadow ? { shadow } : {}), ...(frame === undefined ? {} : { frame }) }, leads: aim.leads === true, doc: doc!, aim: aim.aim };
     }
     await verdict(call, { doc: doc!, aim: aim.aim }, true);
-    if (Date.now() >= until) throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `the element was found, but its frame is covered there by ${place.cover}`);
+    covered = new BridgeError('ELEMENT_NOT_ACTIONABLE', `the element was found, but its frame is covered there by ${place.cover}`);
+    if (Date.now() >= until) throw covered;
     await new Promise((r) => setTimeout(r, 100));
   }
 }
@@ -83,7 +88,7 @@ export async function inTab(call: Call, doc: Doc, point: Point, covered = false)
     const outer = frames.find((f) => f.frameId === parentId);
     if (!outer) throw new PageLeft('the frame is gone');
     const { index } = await callPage<Place>(call, doc.tabId, 'frame_place', null, { documentId: inner.documentId });
-    const placed = await callPage<FramePoint>(call, doc.tabId, 'frame_point', { index, url: inner.url, point: at }, { documentId: outer.documentId });
+    const placed = await callPage<FramePoint>(call, doc.tabId, 'frame_point', { index, url: inner.url, point: at, still: covered }, { documentId: outer.documentId });
     if (placed.cover !== undefined && !covered) return placed;
     at = placed.point;
     inner = outer;

@@ -182,6 +182,18 @@ function scrollTo(el: Element, block: ScrollLogicalPosition): boolean {
   return moved;
 }
 
+/** Scrolls what the element is in, from the inside out, so that a point of it comes to the middle of each. */
+export function centre(el: Element, point: () => Point): void {
+  for (const scroller of scrollersOf(parentOf(el) ?? el)) {
+    const page = scroller === document.scrollingElement;
+    const view = page ? new DOMRect(0, 0, innerWidth, innerHeight) : native(scroller).getBoundingClientRect();
+    const before = point();
+    native(scroller).scrollBy({ left: before.x - (view.x + view.width / 2), top: before.y - (view.y + view.height / 2), behavior: 'instant' });
+    const { x, y } = point();
+    if (document.hidden && (x !== before.x || y !== before.y)) announceScroll(scroller);
+  }
+}
+
 export function announceScroll(scroller: Element): void {
   const isPage = scroller === document.scrollingElement;
   (native(isPage ? document : scroller)).dispatchEvent(new Event('scroll', { bubbles: isPage }));

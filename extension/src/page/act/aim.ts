@@ -1,7 +1,7 @@
 // Aiming for trusted input: the browser's own events go to a point, not to an element. So the page finds the element, waits until it
 // can take the act, says where it is, and watches that what arrives there really arrives at this element.
 import { pointOut } from '../../overlay/draw';
-import { stateOf, Attempt, takes, type Point } from '../actionable';
+import { centre, stateOf, Attempt, takes, type Point } from '../actionable';
 import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
 import { elementAt, shadowRoots } from '../dom';
@@ -169,12 +169,22 @@ export function aimPointOp({ aim, anew }: { aim: number; anew?: boolean }): Poin
 
 export interface FramePoint { point: Point; cover?: string }
 
-/** Where a point of a child frame's view is in this one's, and whether the frame can be seen there. */
-export function framePointOp({ index, url, point }: { index: number; url: string; point: Point }): FramePoint {
+/**
+ * Where a point of a child frame's view is in this one's, and whether the frame can be seen there. Scrolls to it if need be, unless `still`: what
+ * a frame of another site scrolls into view may end up beside it, as Chrome leaves out the frame's border, and under what stays in place here.
+ */
+export function framePointOp({ index, url, point, still = false }: { index: number; url: string; point: Point; still?: boolean }): FramePoint {
   const frame = frameElement(index, url);
   if (!frame) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the frame that holds the element cannot be found in the page around it');
-  const at = fromFrame(frame, point);
-  const seen = elementAt(at.x, at.y);
+  const look = () => {
+    const at = fromFrame(frame, point);
+    return { at, seen: elementAt(at.x, at.y) };
+  };
+  let { at, seen } = look();
+  if (seen !== frame && !still) {
+    centre(frame, () => fromFrame(frame, point));
+    ({ at, seen } = look());
+  }
   return seen === frame ? { point: at } : { point: at, cover: seen ? outline(seen) : 'nothing: it is outside of the view' };
 }
 
