@@ -12,6 +12,9 @@ const pages = {
   '/moving': `<!doctype html>${LOG}<style>button { position: absolute; top: 50px; width: 120px; height: 40px }</style><button id="right" style="left:20px">Right</button>
     <script>right.addEventListener('mousemove', () => { if (window.moved) return; window.moved = true;
       right.style.left = '300px'; const w = document.createElement('button'); w.id = 'wrong'; w.textContent = 'Wrong'; w.style.left = '20px'; document.body.append(w); }, { once: true });</script>`,
+  '/lost': `<!doctype html><style>button { position: absolute; top: 50px; width: 120px; height: 40px }</style><button id="redrawn" style="left:20px">A</button><button id="shifted" style="left:220px">B</button><button id="shadowed" style="left:420px">C</button><x-c style="position:absolute;top:150px"></x-c><select id="s" style="position:absolute;top:250px"><option>1<option>2</select>
+    <script>window.clicks = 0; redrawn.onmousedown = () => { redrawn.outerHTML = redrawn.outerHTML; }; shifted.onmousedown = () => { shifted.style.top = '400px'; }; for (const el of [redrawn, shifted]) el.onclick = () => clicks++;
+    customElements.define('x-c', class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: 'closed' }).innerHTML = '<button id=in>In</button>'; } });</script>`,
   '/late': `<!doctype html>${LOG}<button id="go" disabled>Go</button><div id="cover" style="position:fixed;inset:0;background:#eee">Loading</div>
     <script>setTimeout(() => { go.disabled = false; }, 200); setTimeout(() => cover.remove(), 500);</script>`,
   '/covered': `<!doctype html>${LOG}<button id="go">Go</button><div id="cover" style="position:fixed;inset:0">x</div>`,
@@ -97,6 +100,15 @@ test('an element that runs away from the pointer is aimed at again; what takes i
   const seen = await log('/moving');
   assert.ok(seen.includes('click right true 0 1 '), seen.join());
   assert.ok(!seen.some((l) => l.includes('wrong')), seen.join());
+});
+
+test('a press after which the page has the element elsewhere, or has drawn it anew: no click comes of it, and it is said', async () => {
+  const tab = await b.open('/lost');
+  const click = (id) => b.ok('click', { tab_id: tab, target: css(id), trusted: true });
+  assert.match((await click('#redrawn')).note, /took the element away when it was pressed/);
+  assert.match((await click('#shifted')).note, /moved or hid it before the click/);
+  assert.equal(await b.inPage('/lost', 'clicks'), 0);
+  for (const id of ['#shadowed', '#in', '#s']) assert.equal((await click(id)).note, undefined, id);
 });
 
 test('a frame of another site, three deep, scaled and scrolled: clicked, typed into, hovered', async () => {

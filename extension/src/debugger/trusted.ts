@@ -26,6 +26,8 @@ export interface Aimed {
   downloads?: number;
   /** The form that the browser did not submit, and why. */
   heldBack?: string;
+  /** It was pressed, but the click did not come to it, and why. */
+  lost?: string;
   doc: Doc;
   aim: number;
 }
@@ -129,7 +131,7 @@ export async function act(
       const seen = await verdict(call, aimed, true);
       if (seen === 'gone') return aimed;
       const arrived = how.hover ? seen.over : seen.pressed;
-      if (arrived) return { ...aimed, leads: aimed.leads || seen.leads === true, downloads: seen.downloads, heldBack: seen.heldBack };
+      if (arrived) return { ...aimed, leads: aimed.leads || seen.leads === true, downloads: seen.downloads, heldBack: seen.heldBack, lost: seen.lost };
       const why = seen.instead ? `${seen.instead} got in the way` : 'the page got none of it';
       return new BridgeError('ELEMENT_NOT_ACTIONABLE', `${how.hover ? 'the pointer' : 'the press'} did not arrive at the element: ${why}`, { maybe_executed: true });
     });

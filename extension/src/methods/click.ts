@@ -44,7 +44,7 @@ async function trustedClick(call: Call, tabId: number, params: ClickParams, effe
       return clickAt(send, aimed.at, { button, clickCount, modifiers: held });
     }));
   const seen = done.dialog ? {} : await effects.seen(done.leads, { downloads: done.downloads, during: { from, to: Date.now() } }, looksOn(call, tabId, done.doc.documentId));
-  return { clicked: done.element, ...done.found, tab_id: tabId, ...told(done.dialog), ...seen, ...noted(done.heldBack, seen.note) };
+  return { clicked: done.element, ...done.found, tab_id: tabId, ...told(done.dialog), ...seen, ...noted(done.lost, done.heldBack, seen.note) };
 }
 
 interface Place { tabId: number; documentId: string | undefined }

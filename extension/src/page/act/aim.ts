@@ -8,7 +8,7 @@ import { elementAt, shadowRoots } from '../dom';
 import { onElement, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { elementOf } from '../snapshot/refs';
-import { frameIndex } from './click';
+import { frameIndex, GONE_WHEN_PRESSED } from './click';
 import { watchHeldBack } from './held-back';
 import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
 import { watchOnward, type Onward } from './onward';
@@ -41,11 +41,14 @@ export interface Verdict extends Onward {
   instead?: string;
   /** The form that the browser did not submit, and why. */
   heldBack?: string;
+  /** It was pressed, but the click did not come to it, and why. */
+  lost?: string;
 }
 
 interface Watch extends Verdict {
   el: Element;
   at?: Point;
+  clicked?: true;
   /** Whose turn it is: until then the pointer that moves and presses here is another act's. */
   armed?: true;
   /** The element that the target means by now, or an error that says why there is none. */
@@ -58,6 +61,7 @@ const watches = new Map<number, Watch>();
 let counter = 0;
 
 const PRESSES = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
+const CLICKS = new Set(['click', 'auxclick', 'contextmenu']);
 const MOVES = ['pointermove', 'mousemove'];
 /** A watch that nobody asks about any more. */
 const FORGOTTEN_MS = 60_000;
@@ -84,6 +88,7 @@ function watch(el: Element, at: Element, { press = false, stay = false }: AimArg
       w.pressed = native(el).isConnected && takes(el, point);
       if (!w.pressed) w.instead = outline(elementAt(point.x, point.y) ?? document.documentElement);
     }
+    if (CLICKS.has(e.type) && (e.composedPath().includes(el) || takes(el, { x: e.clientX, y: e.clientY }))) w.clicked = true;
     if (press && w.pressed !== true) {
       e.preventDefault();
       e.stopImmediatePropagation();
@@ -132,7 +137,13 @@ export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
   const { pressed, over, instead, at } = w;
   // The page's own listeners come after ours: only now is it known where their work has left the element.
   if (!end && at && over && !(native(w.el).isConnected && takes(w.el, at))) return { over: false, instead: outline(elementAt(at.x, at.y) ?? document.documentElement) };
-  return { pressed, over, instead, ...onward, heldBack };
+  return { pressed, over, instead, ...onward, heldBack, lost: end ? lost(w) : undefined };
+}
+
+function lost({ el, pressed, clicked }: Watch): string | undefined {
+  // The press itself opens the list of a select, which takes what follows.
+  if (!pressed || clicked || el instanceof HTMLSelectElement) return undefined;
+  return native(el).isConnected ? 'it was pressed, but the page moved or hid it before the click itself' : GONE_WHEN_PRESSED;
 }
 
 /**

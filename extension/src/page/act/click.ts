@@ -31,6 +31,8 @@ export interface Clicked extends Answer {
   note?: string;
 }
 
+export const GONE_WHEN_PRESSED = 'the page took the element away when it was pressed, before the click itself';
+
 export function clickOp(args: ElementArgs & ClickParams, ctx: PageContext): Promise<Clicked | Beyond> {
   return onElement<Clicked>(args, ctx, {
     needs: { hit: true },
@@ -69,7 +71,7 @@ function clickOn({ el, at, point, dress }: Pick<Hit, 'el' | 'at' | 'point' | 'dr
       // Read only now: some pages put the real address in when the mouse is pressed.
       return { ...result, open: linkOf(on)?.href ?? link.href };
     }
-    if (!native(on).isConnected) return { ...result, note: 'the page took the element away when it was pressed, before the click itself' };
+    if (!native(on).isConnected) return { ...result, note: GONE_WHEN_PRESSED };
     if (button === 2) contextMenu(on, point, press);
     if (follow !== null || code !== null) {
       if (clickWithoutFollowing(on, () => click(on, point, press))) return { ...result, ...then };
