@@ -14,6 +14,7 @@ const pages = {
   '/through': NO('<button id="go">Go</button><div style="position:fixed;inset:0;pointer-events:none;background:#0004"></div>'),
   '/partly': NO('<button id="go" style="width:300px;height:60px">Go</button><div style="position:absolute;left:100px;top:0;width:120px;height:80px;background:#ccc"></div>'),
   '/disabled': NO('<button id="go" disabled>Go</button><script>later(() => { go.disabled = false; }, 700)</script>'),
+  '/onblur': NO('<input id="field"><button id="go" disabled>Go</button><script>field.onblur = () => { go.disabled = !field.value; }</script>'),
   '/never': NO(`<fieldset id="fs" disabled><legend>L</legend><button id="go">Go</button></fieldset><button id="aria" aria-disabled="true">Aria</button><div inert><button id="inert">Inert</button></div>
     <button disabled id="outer"><span id="inner">Inner</span></button><button id="hidden" hidden>Hidden</button><div style="visibility:hidden"><button id="invisible">Invisible</button></div>
     <div style="display:none" id="box"><button id="boxed">Boxed</button></div><span id="empty"></span><details><summary>S</summary><button id="folded">Folded</button></details><button id="deaf" style="pointer-events:none">Deaf</button>
@@ -63,6 +64,18 @@ test('a veil that lets the pointer through does not count, and a free part is en
 });
 
 test('disabled, then enabled', () => works('/disabled'));
+
+test('a button that is enabled only when the filled field has lost the focus, as a press on it takes it', async () => {
+  for (const trusted of [false, true]) {
+    const tab = await b.open(`/onblur?${trusted}`);
+    await b.ok('set_value', { tab_id: tab, target: { value: '#field' }, value: 'x' });
+    await b.ok('click', { tab_id: tab, target: { value: '#go' }, trusted });
+    assert.equal(await b.inPage(`/onblur?${trusted}`, 'n'), 1);
+  }
+  const tab = await b.open('/onblur?empty');
+  await b.ok('click', { tab_id: tab, target: { value: '#field' } });
+  assert.match((await b.fails('click', { tab_id: tab, target: { value: '#go' }, timeout: 800 })).error, /it is disabled/);
+});
 
 test('why an element cannot be clicked', async () => {
   const tab = await b.open('/never');

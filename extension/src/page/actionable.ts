@@ -21,7 +21,7 @@ export interface Point { x: number; y: number }
 export type State =
   | { is: 'ready'; point: Point; at: Element }
   /** Not yet, and why. */
-  | { is: 'blocked'; reason: string }
+  | { is: 'blocked'; reason: string; disabled?: true }
   /** Something was set in motion (scrolled) or is in motion: look again when the page has been drawn. */
   | { is: 'moving'; reason: string };
 
@@ -45,7 +45,7 @@ export function stateOf(el: Element, needs: Needs, attempt: Attempt): State {
   if (needs.visible !== false && !isVisible(el) && !canBeSeen(standIn(el) ?? needs.seenBy?.(el))) return blocked(whyHidden(el));
   if (needs.enabled !== false) {
     const why = whyDisabled(el);
-    if (why) return blocked(why);
+    if (why) return { is: 'blocked', reason: why, disabled: true };
   }
   if (needs.editable) {
     const why = whyReadOnly(el);

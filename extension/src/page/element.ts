@@ -50,6 +50,8 @@ export interface Plan<R extends object> {
   resolve?(el: Element): Element;
   /** A reason why it is not fit yet that only this method knows. */
   unfit?(el: Element): string | null;
+  /** What a person's try would do to the page while the element is disabled. */
+  tried?(el: Element): void;
   /** What must be waited for right before the act, if anything; asked once, and then everything is looked at again. */
   before?(): Promise<void> | null;
   /** Must end in what was done, or throw. Runs in one turn with the last check up to its first await. */
@@ -57,6 +59,8 @@ export interface Plan<R extends object> {
 }
 
 let acting = false;
+/** So long a disabled element is given to become enabled by itself. */
+const TRIED_MS = 500;
 
 export async function onElement<R extends object>(args: ElementArgs, ctx: PageContext, plan: Plan<R>): Promise<(R & { shadow?: true }) | Beyond> {
   observeStillness();
@@ -64,6 +68,7 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
     const attempt = new Attempt();
     const why: Why = {};
     let prepared = false;
+    let tried = false;
     for (;;) {
       const before = performance.now();
       const look = lookFor(args, plan, attempt, why);
@@ -88,6 +93,10 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
         }
       }
       if (look.is === 'missing' && goesBeyond(args)) return { beyond: true };
+      if (look.is === 'blocked' && look.disabled && !tried && !acting && Date.now() - args.from >= Math.min(TRIED_MS, args.timeout / 2)) {
+        tried = true;
+        plan.tried?.(look.disabled);
+      }
       if (Date.now() >= args.until) throw failure(args, why);
       if (look.is === 'moving') await drawn(ctx.signal);
       // At most a fifth of the time is spent on looking.
@@ -103,7 +112,7 @@ function goesBeyond(args: ElementArgs): boolean {
 }
 
 interface Why { reason?: string; found?: Found }
-type Look = { is: 'ready'; hit: Hit } | { is: 'missing' | 'few' | 'blocked' | 'moving' };
+type Look = { is: 'ready'; hit: Hit } | { is: 'missing' | 'few' | 'moving' } | { is: 'blocked'; disabled?: Element };
 
 function lookFor<R extends object>(args: ElementArgs, plan: Plan<R>, attempt: Attempt, why: Why): Look {
   const { target } = args;
@@ -114,7 +123,10 @@ function lookFor<R extends object>(args: ElementArgs, plan: Plan<R>, attempt: At
   if (!first) { why.reason = undefined; return { is: found.elements.length ? 'few' : 'missing' }; }
   const el = plan.resolve ? plan.resolve(first) : first;
   const state = stateOf(el, plan.needs, attempt);
-  if (state.is !== 'ready') { why.reason = state.reason; return { is: state.is }; }
+  if (state.is !== 'ready') {
+    why.reason = state.reason;
+    return state.is === 'blocked' && state.disabled ? { is: 'blocked', disabled: el } : { is: state.is };
+  }
   const unfit = plan.unfit?.(el);
   if (unfit) { why.reason = unfit; return { is: 'blocked' }; }
   const dress = <T extends object>(result: T) => (found.shadow || native(el).getRootNode() instanceof ShadowRoot ? { ...result, shadow: true as const } : result);

@@ -13,6 +13,7 @@ import { watchHeldBack } from './held-back';
 import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
 import { watchOnward, type Onward } from './onward';
 import { native } from '../native';
+import { pressDisabled } from './pointer';
 
 export interface AimArgs {
   /** Keep a press from what is not the element: if the page moved, nothing is pressed at all. */
@@ -70,6 +71,7 @@ export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Ai
   return onElement<Aim>(args, ctx, {
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement ? 'it is an option of a list that the browser draws: use select_option' : null),
+    ...(args.press ? { tried: pressDisabled } : {}),
     act: ({ el, at, point, again }) => {
       pointOut();
       const link = linkOf(at);

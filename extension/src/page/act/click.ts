@@ -9,7 +9,7 @@ import { PageError } from '../error';
 import { answered, type Answer } from './answer';
 import { blockedAtTop, inThisTab, leadsAway, linkOf, submitterOf } from './link';
 import { choose } from './options';
-import { click, contextMenu, doubleClick, moveOnto, NO_MODIFIERS, pressAndRelease, type Modifiers } from './pointer';
+import { click, contextMenu, doubleClick, moveOnto, NO_MODIFIERS, pressAndRelease, pressDisabled, type Modifiers } from './pointer';
 import { native } from '../native';
 import { ready } from './windows';
 
@@ -37,6 +37,7 @@ export function clickOp(args: ElementArgs & ClickParams, ctx: PageContext): Prom
   return onElement<Clicked>(args, ctx, {
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement && el.disabled ? 'it is disabled' : null),
+    tried: pressDisabled,
     before: ready,
     act: (hit) => answered(hit.at, () => clickOn(hit, args, ctx)),
   });

@@ -100,6 +100,17 @@ function focusAsPressed(el: Element): void {
   if (active instanceof HTMLElement || active instanceof SVGElement) move(active, null, () => native(active).blur());
 }
 
+const EDITED = 'input, textarea, select, [contenteditable]:not([contenteditable=false])';
+const NO_BUTTON = ':is(button, input:is([type=submit], [type=button], [type=image])):disabled, :is(button, [role=button])[aria-disabled=true i]';
+
+/**
+ * A press on a disabled button comes to nothing but that the field which has the focus loses it; where the page checks its fields only then, and
+ * enables the button for it, it would otherwise be waited for in vain.
+ */
+export function pressDisabled(el: Element): void {
+  if (native(el).matches(NO_BUTTON) && native(focused())?.matches(EDITED)) focusAsPressed(el);
+}
+
 /** Gives the focus to an element. In a window that does not have it, Chrome moves it without a word; the page is told all the same. */
 export function focus(el: Element): void {
   if (focused() === el || !(el instanceof HTMLElement || el instanceof SVGElement || el instanceof MathMLElement)) return;
