@@ -22,6 +22,10 @@ const pages = {
   '/svg': `<button id="b"><svg width="30" height="30"><path id="p" d="M0 0h4v30H0z"/></svg></button><svg width="50" height="50"><a id="sa" href="#there"><circle id="c" cx="25" cy="25" r="20"/></a></svg>
     <script>window.n = 0; document.querySelector('#b').onclick = () => { n++; };</script>`,
   '/details': '<details id="d"><summary id="s">More</summary>inside</details>',
+  '/dismiss': `<button id="opens" popovertarget="p">Menu</button><div id="p" popover><button id="in">In</button><button id="more" popovertarget="q">More</button><div id="q" popover><button id="deep">Deep</button></div></div><div id="man" popover="manual">Stays</div>
+    <button id="other" style="position:fixed;left:10px;bottom:10px">Other</button><dialog id="d" closedby="any"><button id="dIn">D</button></dialog><dialog id="fast" closedby="none"><button id="fIn">F</button></dialog><script>window.n = 0; other.onclick = () => n++; const open = () => [p, q, man].filter((e) => e.matches(':popover-open')).map((e) => e.id).join(' ') + (d.open ? ' d' : '') + (fast.open ? ' fast' : '');</script>`,
+  '/several': `<select id="m" multiple size="4"><option id="a">a</option><option id="b">b</option><option id="c">c</option></select><select id="own" multiple size="4"><option id="x">x</option><option id="y">y</option></select><script>
+    window.log = []; m.onchange = () => log.push([...m.selectedOptions].map((o) => o.value).join('')); own.onmousedown = (e) => { e.preventDefault(); e.target.selected = !e.target.selected; };</script>`,
   '/option': `${LOG}<select id="s"><option value="a">A</option><option id="ob" value="b">B</option></select><select id="list" size="4"><option>x</option><option id="oy">y</option></select><script>
     document.addEventListener('change', (e) => log.push('change ' + e.target.id + ' ' + e.target.value));</script>`,
   '/form': `<form action="/two" method="get"><input name="q" value="1"><button id="send">Send</button></form>`,
@@ -138,6 +142,40 @@ test('a click on an option of an open list chooses it; one of a closed list is r
   const { code, error } = await b.fails('click', { tab_id: p.tab, target: { value: '#ob' }, timeout: 100 });
   assert.equal(code, 'ELEMENT_NOT_ACTIONABLE');
   assert.match(error, /select_option/);
+});
+
+test('options of a list of several: one for all, or with ctrl one more or less; a page that chooses by itself is let', async () => {
+  const p = await on('/several');
+  const click = (id, modifiers) => b.ok('click', { tab_id: p.tab, target: { value: `#${id}` }, ...(modifiers ? { modifiers } : {}) });
+  await click('a');
+  await click('c', ['ctrl']);
+  await click('a', ['meta']);
+  await click('b');
+  assert.deepEqual(await p.see('log'), ['a', 'ac', 'c', 'b']);
+  await click('x');
+  await click('y');
+  assert.equal(await p.see('[...own.selectedOptions].map((o) => o.value).join("")'), 'xy');
+});
+
+test('a press outside closes the popovers and dialogs that close by it, and no others', async () => {
+  const p = await on('/dismiss');
+  const click = async (id) => { await p.click(`#${id}`); return p.see('open()'); };
+  await p.see('man.showPopover()');
+  assert.equal(await click('opens'), 'p man');
+  assert.equal(await click('in'), 'p man');
+  assert.equal(await click('more'), 'p q man');
+  assert.equal(await click('deep'), 'p q man');
+  assert.equal(await click('in'), 'p man');
+  assert.equal(await click('other'), 'man');
+  assert.equal(await p.see('n'), 1);
+  await click('opens');
+  assert.equal(await click('opens'), 'man', 'the button that has opened it closes it');
+  await p.see('d.show()');
+  assert.equal(await click('dIn'), 'man d');
+  assert.equal(await click('other'), 'man');
+  await p.see('fast.showModal()');
+  await b.ok('press_key', { tab_id: p.tab, key: 'Escape' });
+  assert.equal(await p.see('open()'), 'man fast');
 });
 
 test('a button submits its form once', async () => {

@@ -60,8 +60,12 @@ function clickOn({ el, at, point, dress }: Pick<Hit, 'el' | 'at' | 'point' | 'dr
   ctx.acted(dress({ ...result, ...then }));
 
   moveOnto(on, point, modifiers);
-  if (on instanceof HTMLOptionElement && on.closest('select')) {
-    choose(on.closest('select')!, on);
+  const list = on instanceof HTMLOptionElement && button === 0 ? on.closest('select') : null;
+  if (list) {
+    const press = { button, detail: 1, modifiers };
+    // Many pages choose by themselves when the mouse is pressed, so that a list of several needs no key held.
+    if (pressAndRelease(on, point, press)) choose(list, on as HTMLOptionElement, modifiers.ctrl || modifiers.meta);
+    if (native(on).isConnected) click(on, point, press);
     return result;
   }
   const times = Math.max(1, Math.min(3, params.clickCount ?? 1));

@@ -93,8 +93,8 @@ function escape(): void {
   const popovers = [...document.querySelectorAll<HTMLElement>('[popover]:popover-open')].filter((p) => native(p).popover !== 'manual');
   const popover = popovers.at(-1);
   if (popover) { native(popover).hidePopover(); return; }
-  const dialog = [...document.querySelectorAll<HTMLDialogElement>('dialog:modal')].at(-1);
-  if (!dialog) return;
+  const dialog = [...document.querySelectorAll<HTMLDialogElement>('dialog:modal, dialog[open]:is([closedby=any i], [closedby=closerequest i])')].at(-1);
+  if (!dialog || dialog.matches('[closedby=none i]')) return;
   if (dialog.dispatchEvent(new Event('cancel', { cancelable: true }))) dialog.close();
 }
 

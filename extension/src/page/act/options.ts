@@ -41,13 +41,17 @@ export function selectOp(args: ElementArgs & Later & { option: SelectParams }, c
   });
 }
 
-/** Selects the option and tells the page, if that is a change. */
-export function choose(select: HTMLSelectElement, option: HTMLOptionElement): void {
+/** Selects the option and tells the page, if that is a change. With `add`, in a list of several, the others stay as they are, and what is selected no longer is. */
+export function choose(select: HTMLSelectElement, option: HTMLOptionElement, add = false): void {
   focus(select);
   const before = [...select.selectedOptions];
-  if (before.length === 1 && before[0] === option) return;
-  for (const other of before) if (other !== option) other.selected = false;
-  option.selected = true;
+  if (add && select.multiple) {
+    option.selected = !option.selected;
+  } else {
+    if (before.length === 1 && before[0] === option) return;
+    for (const other of before) if (other !== option) other.selected = false;
+    option.selected = true;
+  }
   select.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
   select.dispatchEvent(new Event('change', { bubbles: true }));
 }

@@ -1,6 +1,7 @@
 // Mouse and pointer events as a browser sends them for one movement and one click, and the focus that follows them.
 import { ancestry, closestAcross, focused, isVisible, parentOf, shadowOf } from '../dom';
 import type { Point } from '../actionable';
+import { dismissAround } from './dismiss';
 import { native } from '../native';
 
 export interface Modifiers { alt: boolean; ctrl: boolean; shift: boolean; meta: boolean }
@@ -50,18 +51,20 @@ export function moveOnto(el: Element, point: Point, modifiers: Modifiers = NO_MO
 
 export interface Press { button: number; detail: number; modifiers: Modifiers }
 
-/** Presses and releases a button, with the focus moving as it does for a person. Says whether the page let the mouse events through. */
-export function pressAndRelease(el: Element, point: Point, press: Press): void {
+/** Presses and releases a button, with the focus moving as it does for a person. False if the page kept the browser from its part in it. */
+export function pressAndRelease(el: Element, point: Point, press: Press): boolean {
   const { button, detail, modifiers } = press;
   const buttons = BUTTONS[button] ?? 1;
   const down = init(point, modifiers, { button, buttons, detail });
   const quiet = !native(el).dispatchEvent(new PointerEvent('pointerdown', { ...down, detail: 0, pressure: 0.5 }));
   const prevented = quiet || !native(el).dispatchEvent(new MouseEvent('mousedown', down));
   if (!prevented && native(el).isConnected) focusAsPressed(el);
-  if (!native(el).isConnected) return;
+  if (!native(el).isConnected) return !prevented;
+  dismissAround(el, point);
   const up = init(point, modifiers, { button, buttons: 0, detail });
   native(el).dispatchEvent(new PointerEvent('pointerup', { ...up, detail: 0 }));
   if (!quiet && native(el).isConnected) native(el).dispatchEvent(new MouseEvent('mouseup', up));
+  return !prevented;
 }
 
 /** The one click event. What a click does by itself (follow, submit, toggle) the browser does for this one as well. */
