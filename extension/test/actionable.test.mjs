@@ -19,6 +19,7 @@ const pages = {
     <button disabled id="outer"><span id="inner">Inner</span></button><button id="hidden" hidden>Hidden</button><div style="visibility:hidden"><button id="invisible">Invisible</button></div>
     <div style="display:none" id="box"><button id="boxed">Boxed</button></div><span id="empty"></span><details><summary>S</summary><button id="folded">Folded</button></details><button id="deaf" style="pointer-events:none">Deaf</button>
     <button id="away" style="position:absolute;left:-9999px">Away</button>`),
+  '/modal': '<input id="field"><select id="list"><option>a<option>b</select><dialog id="d"><input id="inside"></dialog><x-d></x-d><script>window.keys = 0; field.onkeydown = () => keys++; customElements.define("x-d", class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<dialog id=deep><button>OK</button></dialog>"; } }); d.showModal();</script>',
   '/legend': NO('<fieldset disabled><legend><button id="go">Go</button></legend></fieldset>'),
   '/slide': NO('<style>@keyframes in { from { transform: translateX(-400px) } to { transform: none } } #go { animation: in 900ms linear; position:absolute; left: 20px }</style><button id="go">Go</button><script>go.addEventListener("click", () => { window.at = go.getBoundingClientRect().x; });</script>'),
   '/spin': NO('<style>@keyframes p { from { transform: scale(1) } to { transform: scale(1.1) } } #go { animation: p 300ms infinite alternate; }</style><button id="go">Go</button>'),
@@ -86,6 +87,23 @@ test('why an element cannot be clicked', async () => {
     assert.match(error, why, id);
   }
   assert.equal(await b.inPage('/never', 'n + (window.stray ?? 0)'), 0);
+});
+
+test('what is behind a modal dialog takes no value and no key', async () => {
+  const tab = await b.open('/modal');
+  const acts = { set_value: { value: 'x' }, press_key: { key: 'x' }, type_text: { text: 'x' } };
+  const refused = async (method, id, dialog) => {
+    const { code, error } = await b.fails(method, { tab_id: tab, target: { value: id }, timeout: 100, ...(acts[method] ?? { text: 'b' }) });
+    assert.equal(code, 'ELEMENT_NOT_ACTIONABLE', method);
+    assert.match(error, new RegExp(`behind the open <dialog id="${dialog}"`), method);
+  };
+  for (const method of ['set_value', 'press_key', 'type_text', 'select_option']) await refused(method, method === 'select_option' ? '#list' : '#field', 'd');
+  await b.ok('set_value', { tab_id: tab, target: { value: '#inside' }, value: 'in' });
+  await b.ok('press_key', { tab_id: tab, target: { value: 'body' }, key: 'Escape' });
+  await b.ok('set_value', { tab_id: tab, target: { value: '#field' }, value: 'out' });
+  await b.inPage('/modal', 'document.querySelector("x-d").shadowRoot.getElementById("deep").showModal()');
+  await refused('set_value', '#field', 'deep');
+  assert.deepEqual(await b.inPage('/modal', '[field.value, list.value, inside.value, keys]'), ['out', 'a', 'in', 0]);
 });
 
 test('the legend of a disabled fieldset is not disabled', () => works('/legend'));

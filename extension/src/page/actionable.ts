@@ -1,5 +1,5 @@
 // Whether an element can be acted on as a person could do it, and if not, why. One look, without waiting.
-import { ancestry, boxesOf, closestAcross, elementAt, isPerceivable, isVisible, parentOf, shadowOf, within } from './dom';
+import { ancestry, boxesOf, closestAcross, elementAt, focused, isPerceivable, isVisible, parentOf, shadowOf, within } from './dom';
 import { outline } from './describe';
 import { native } from './native';
 
@@ -12,6 +12,8 @@ export interface Needs {
   enabled?: boolean;
   /** It must take text: not read only. */
   editable?: boolean;
+  /** No modal dialog may stand before it: keys would not get there. What must be hit is held against what lies over it anyway. */
+  keys?: boolean;
   /** It must be the one that gets what happens at its place: in view, at rest, and not covered. */
   hit?: boolean;
 }
@@ -51,6 +53,10 @@ export function stateOf(el: Element, needs: Needs, attempt: Attempt): State {
     const why = whyReadOnly(el);
     if (why) return blocked(why);
   }
+  if (needs.keys) {
+    const dialog = modalBefore(el);
+    if (dialog) return blocked(`it is behind the open ${outline(dialog)}`);
+  }
   return needs.hit ? hitState(el, attempt.of(el)) : { is: 'ready', point: { x: 0, y: 0 }, at: el };
 }
 
@@ -88,6 +94,13 @@ export function whyDisabled(el: Element): string | null {
     if (up instanceof HTMLLabelElement && (itself || !up.htmlFor) && up.control && up.control !== el && native(up.control).matches(':disabled')) return `its ${outline(up.control)} is disabled`;
   }
   return null;
+}
+
+/** The modal dialog that makes everything outside of it inert, if the element is outside; one that is in a shadow tree is known by its focus. */
+function modalBefore(el: Element): Element | null {
+  const active = focused();
+  const modal = (active && closestAcross(active, 'dialog:modal')) ?? document.querySelector('dialog:modal');
+  return modal && el !== document.body && el !== document.documentElement && !closestAcross(el, 'dialog:modal') ? modal : null;
 }
 
 function whyReadOnly(el: Element): string | null {

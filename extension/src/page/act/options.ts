@@ -17,7 +17,7 @@ export interface Selected extends Settled { element: ElementInfo; value: string;
 export function selectOp(args: ElementArgs & Later & { option: SelectParams }, ctx: PageContext): Promise<Selected | Beyond> {
   const { option } = args;
   return onElement<Selected>(args, ctx, {
-    needs: {},
+    needs: { keys: true },
     resolve: (el) => controlOf(el, 'select'),
     // Not a select now, not a select later; only one that is still being built is waited for.
     unfit: (el) => { if (!(el instanceof HTMLSelectElement)) { refuse(el); } return whyNot(el, option); },

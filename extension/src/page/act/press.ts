@@ -24,7 +24,7 @@ export interface FocusInFrame { focusInFrame: { index: number } }
 export function pressOp(args: ElementArgs & KeyArgs, ctx: PageContext): Promise<Pressed | Beyond> {
   check(args.key);
   return onElement<Pressed>(args, ctx, {
-    needs: {},
+    needs: { keys: true },
     before: () => (opens(args) ? ready() : null),
     act: ({ el, dress }) => {
       const element = describe(el);

@@ -24,7 +24,7 @@ export interface FocusTaken {
 /** Gives the focus to the field that the target means, with the caret at its end; with `look` only waits for the field. */
 export function focusTypingOp(args: ElementArgs & { look?: boolean }, ctx: PageContext): Promise<FocusTaken | Beyond> {
   return onElement<FocusTaken>(args, ctx, {
-    needs: { editable: true },
+    needs: { editable: true, keys: true },
     resolve: (el) => codeInput(el) ?? editingHost(el) ?? controlOf(el, FIELD),
     act: ({ el }) => {
       const element = describe(el);

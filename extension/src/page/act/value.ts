@@ -22,7 +22,7 @@ const FIELD = `input:not(${NOT_TEXT}), textarea, select, [contenteditable=""], [
 export function valueOp(args: ElementArgs & Later & { value: string }, ctx: PageContext): Promise<Filled | Beyond> {
   const { value } = args;
   return onElement<Filled>(args, ctx, {
-    needs: { editable: true, seenBy: (el) => (isCodeEditor(el) ? closestAcross(el, CODE_EDITORS) : null) },
+    needs: { editable: true, keys: true, seenBy: (el) => (isCodeEditor(el) ? closestAcross(el, CODE_EDITORS) : null) },
     resolve: (el) => codeInput(el) ?? editingHost(el) ?? controlOf(el, FIELD),
     unfit: (el) => { refuse(el, value); return null; },
     async act(hit) {
