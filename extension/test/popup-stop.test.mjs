@@ -100,13 +100,17 @@ test('stop now: a wait, an act that waits and one under way end at once, with wh
 });
 
 test('stop now in a page that does not react: what may have been done is told so', async () => {
-  const busy = b.chromium.inPage('/form', 'const end = Date.now() + 2000; while (Date.now() < end); 1');
-  await sleep(100);
+  // The page stands still until it is let go, however slow the rest is.
+  const before = b.site.count('/held');
+  b.site.routes['/held'] = { body: 'held' };
+  const busy = b.chromium.inPage('/form', 'const x = new XMLHttpRequest(); do { x.open("GET", "/held", false); x.send() } while (x.responseText === "held"); 1');
+  await until('held', () => b.site.count('/held'), (n) => n > before);
   const clicking = agent.call('click', { tab_id: tab, target: { value: '#late' } }, AGENT);
   const reading = agent.call('get_page_content', { tab_id: tab }, AGENT);
   await until('running', rows, (r) => r.some((row) => row.running));
   await press('stop');
   const [clicked, read] = await Promise.all([clicking, reading]);
+  b.site.routes['/held'] = { body: 'go' };
   assert.deepEqual([clicked.code, clicked.maybe_executed, read.code, read.maybe_executed], ['DENIED_BY_USER', true, 'DENIED_BY_USER', undefined]);
   await busy;
   await resume();
