@@ -127,6 +127,21 @@ test('a navigation that hangs is stopped, and a batch goes no further', async ()
   await resume();
 });
 
+test('what is recorded ends with it, says so, and can be begun anew', async () => {
+  const { tab_id } = await agent.ok('new_tab', { url: `${b.base}/other` }, AGENT);
+  const network = (action) => agent.ok('network', { tab_id, action }, AGENT);
+  await network('start');
+  await press('stop');
+  await until('detached', attached, (all) => !all.includes(tab_id));
+  await resume();
+  const { status, ended } = await network('get');
+  assert.deepEqual([status, /the user stopped all work/.test(ended)], ['stopped', true]);
+  assert.equal((await network('start')).status, 'recording');
+  assert.ok((await attached()).includes(tab_id));
+  await network('stop');
+  await agent.ok('close_tab', { tab_id }, AGENT);
+});
+
 // T131: messages from a page.
 test('messages of the popup\'s kind from a page\'s script change nothing', async () => {
   await press('pause');

@@ -1,16 +1,23 @@
 // network and console: what is recorded, from where, how much of it is kept, and that nothing stays behind.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { start } from './harness/start.mjs';
 
-let b, tab;
+let b, tab, other;
 before(async () => {
+  other = await otherServer();
   b = await start({
     pages: {
       '/': '<title>Home</title><script src="/__page.js"></script>',
       '/framed': '<title>Framed</title><iframe src="{{cross}}/inner"></iframe>',
       '/flood': '<title>Flood</title><script>window.flood = (n) => { for (let i = 1; i <= n; i++) console.log("line " + i) }</script>',
       '/works': '<title>Works</title><script>new Worker("/work.js")</script>',
+      '/deep': '<title>Deep</title><iframe src="{{cross}}/middle"></iframe>',
+      '/middle': '<script>console.log("middle says"); fetch("/api/items?middle").then((r) => r.text()); new Worker("/says.js")</script><iframe src="{{base}}/innermost"></iframe>',
+      '/innermost': '<script>console.log("innermost says"); fetch("/api/items?innermost").then((r) => r.text())</script>',
+      '/leaves': '<title>Leaves</title><script>window.leave = () => fetch("/api/items?left").then((r) => r.text()).then(() => { location.href = "{{cross}}/" })</script>',
       '/inner': '<script>setTimeout(() => { fetch("/api/inner", { method: "POST", body: "sent" }).then((r) => r.text()); console.log("from the frame") }, 300)</script>',
       '/early': '<title>Early</title><script>console.log("before anybody listened"); setTimeout(() => { throw new TypeError("nobody caught me") })</script>',
       '/second': '<title>Second</title><script>console.info("the next page")</script>',
@@ -20,6 +27,12 @@ before(async () => {
       '/api/new': { status: 201, body: '{"ok":true}', type: 'application/json' },
       '/api/inner': { body: '{}', type: 'application/json' },
       '/work.js': { body: 'setTimeout(() => fetch("/api/items?worker").then((r) => r.text()), 300)', type: 'text/javascript' },
+      '/says.js': { body: 'console.log("worker says"); fetch("/api/items?inside").then((r) => r.text())', type: 'text/javascript' },
+      '/lines': { body: '{"a":1}\n{"b":"ä"}\n', type: 'application/x-ndjson' },
+      '/plain': { body: 'Größe 测试', type: 'text/plain' },
+      '/latin': { body: Buffer.from([0xe4, 0xf6]), type: 'text/plain; charset=iso-8859-1' },
+      '/cookie': { body: 'ok', type: 'text/plain', headers: { 'set-cookie': 'seen=1; HttpOnly' } },
+      '/stream': { hang: true, first: 'data: one\n\nevent: named\ndata: two\n\n', type: 'text/event-stream' },
       '/api/gone': { status: 404, body: 'no', type: 'text/plain' },
       '/moved': { redirect: '/api/items?moved', status: 302 },
       '/some.bin': { body: 'abc', type: 'application/octet-stream' },
@@ -28,7 +41,26 @@ before(async () => {
   });
   tab = await b.open('/');
 });
-after(() => b?.stop());
+after(async () => { await b?.stop(); other?.stop(); });
+
+/** Another origin, which answers a known copy with 304, and whose web sockets say hello and hang up at "bye". */
+async function otherServer() {
+  const server = http.createServer((req, res) => {
+    if (req.url === '/copy') return void (req.headers['if-none-match'] ? res.writeHead(304) : res.writeHead(200, { etag: '"1"', 'cache-control': 'no-cache', 'content-type': 'text/plain' })).end(req.headers['if-none-match'] ? undefined : 'the copy');
+    res.writeHead(200, { 'content-type': 'text/html' }).end('<title>Other server</title>');
+  });
+  server.on('upgrade', (req, socket) => {
+    socket.on('error', () => {});
+    if (req.url === '/none') return void socket.end('HTTP/1.1 503 no\r\n\r\n');
+    const accept = createHash('sha1').update(`${req.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+    socket.write(`HTTP/1.1 101 yes\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`);
+    socket.write(Buffer.concat([Buffer.from([0x81, 5]), Buffer.from('hello')]));
+    // A close frame is answered with one.
+    socket.on('data', (d) => { if (d[0] === 0x88 || d.includes(0x88)) socket.end(Buffer.from([0x88, 0])); });
+  });
+  await new Promise((r) => server.listen(0, '127.0.0.1', r));
+  return { base: `http://127.0.0.1:${server.address().port}`, stop: () => { server.closeAllConnections(); server.close(); } };
+}
 
 const network = (action, more) => b.ok('network', { tab_id: tab, action, ...more });
 const messages = async (more) => (await b.ok('console', { tab_id: tab, ...more })).messages;
@@ -76,6 +108,67 @@ test('a filter, a limit, and one request with its headers and bodies', async () 
   assert.equal((await b.fails('network', { tab_id: tab, action: 'get', request_id: 'r0' })).code, 'INVALID_PARAMS');
 });
 
+/** The one request whose address has this part, with all there is. */
+const whole = async (part) => {
+  const [entry] = await settled(1, part);
+  return (await network('get', { request_id: entry.request_id })).events[0];
+};
+
+test('texts are texts, in the letters that the page reads; what is none is in base64, sent or answered', async () => {
+  await b.page(tab, `(async () => { for (const path of ['/lines', '/plain', '/latin']) await fetch(path).then((r) => r.text()); await fetch('/api/new?bytes', { method: 'POST', body: new Uint8Array([0, 255, 1]) }); })()`);
+  for (const [path, text] of [['/lines', '{"a":1}\n{"b":"ä"}\n'], ['/plain', 'Größe 测试'], ['/latin', 'äö']]) {
+    const { response_body, base64 } = await whole(path);
+    assert.deepEqual([response_body, base64], [text, undefined], path);
+  }
+  const { request_body, request_base64, response_body } = await whole('?bytes');
+  assert.deepEqual([request_body, request_base64, response_body], ['AP8B', true, '{"ok":true}']);
+});
+
+test('what the network saw: cookies that are set, 304 for a copy, and why a page is not given an answer', async () => {
+  await b.page(tab, `fetch('/cookie').then((r) => r.text())`);
+  const { response_headers: headers } = await whole('/cookie');
+  assert.match(JSON.stringify(headers), /seen=1; HttpOnly/);
+  await b.page(tab, `fetch('${other.base}/refused').catch(() => 0)`);
+  const refused = await whole('/refused');
+  assert.deepEqual([refused.status, refused.error], [200, 'net::ERR_FAILED (CORS: MissingAllowOriginHeader)']);
+  const there = (await b.ok('new_tab', { url: `${other.base}/` })).tab_id;
+  await b.ok('network', { tab_id: there, action: 'start' });
+  await b.page(there, `(async () => { for (let i = 0; i < 2; i++) await fetch('/copy').then((r) => r.text()); })()`);
+  const events = await until(async () => (await b.ok('network', { tab_id: there, action: 'get', filter: '/copy' })).events, (all) => all.filter((e) => e.duration_ms !== undefined).length === 2 && all[1].status === 304);
+  assert.equal(events[0].status, 200);
+  const { events: [copy] } = await b.ok('network', { tab_id: there, action: 'get', request_id: events[1].request_id });
+  assert.equal(copy.response_body, 'the copy');
+  await b.ok('close_tab', { tab_id: there });
+});
+
+test('bodies outlive the page that asked for them', async () => {
+  tab = await b.open('/leaves');
+  await network('start');
+  await b.inPage('/leaves', 'leave()');
+  await b.ok('wait_for', { tab_id: tab, url: `${b.cross}/` });
+  assert.equal((await whole('?left')).response_body, '[1,2,"drei ✓"]');
+  await network('stop');
+  tab = await b.open('/');
+  await network('start');
+});
+
+test('web sockets and event streams: what goes to and fro; a web socket that comes to nothing is an error', async () => {
+  await b.page(tab, `(async () => {
+    const open = (address) => new Promise((done) => { const w = new WebSocket(address); w.onmessage = () => { w.send('hi'); w.send(new Uint8Array([1, 2])); w.close(); }; w.onclose = () => done(1); });
+    await open('${other.base.replace('http', 'ws')}/talk');
+    await open('${other.base.replace('http', 'ws')}/none');
+    await new Promise((done) => new EventSource('/stream').addEventListener('named', done));
+  })()`);
+  const said = ({ messages }) => messages.map(({ at, ...m }) => { assert.ok(Math.abs(at - Date.now()) < 60_000); return m; });
+  const talk = await whole('/talk');
+  assert.deepEqual([talk.type, talk.status], ['websocket', 101]);
+  assert.deepEqual(said(talk), [{ from: 'server', text: 'hello' }, { from: 'page', text: 'hi' }, { from: 'page', text: 'AQI=', base64: true }]);
+  assert.match((await whole('/none')).error, /503|web socket/i);
+  const { events: [{ request_id }] } = await network('get', { filter: 'eventsource' });
+  const stream = await until(async () => (await network('get', { request_id })).events[0], ({ messages }) => messages?.length === 2);
+  assert.deepEqual(said(stream), [{ from: 'server', text: 'one' }, { from: 'server', text: 'two', event: 'named' }]);
+});
+
 test('clear forgets, stop ends and keeps, start begins anew', async () => {
   await network('clear');
   assert.deepEqual((await network('get')).events, []);
@@ -107,6 +200,25 @@ test('frames of other sites are recorded too', async () => {
   const { events: [whole] } = await network('get', { request_id: inner.request_id });
   assert.deepEqual([whole.request_body, whole.response_body], ['sent', '{}']);
   await until(() => messages(), (m) => m.some((x) => x.text === 'from the frame'));
+  await network('stop');
+});
+
+test('frames within frames and their workers: from their first word, whichever recording began first, and after a stop', async () => {
+  tab = await b.open('/deep');
+  const { events: none } = await network('get');
+  assert.deepEqual(none, []);
+  await network('start');
+  await until(() => messages(), (m) => ['middle', 'innermost', 'worker'].every((who) => m.some((x) => x.text === `${who} says` && x.source === 'console')));
+  const all = (events) => ['middle', 'innermost', 'inside'].every((part) => events.some((e) => e.url.includes(`?${part}`) && e.duration_ms !== undefined));
+  const look = async () => (await network('get', { limit: 500 })).events;
+  await b.ok('reload', { tab_id: tab });
+  await until(look, all);
+  assert.equal((await whole('?innermost')).response_body, '[1,2,"drei ✓"]');
+  assert.equal((await messages()).filter((m) => m.text === 'worker says').length, 2, 'once for each time that the page was loaded');
+  await network('stop');
+  await network('start');
+  await b.ok('reload', { tab_id: tab });
+  await until(look, all);
   await network('stop');
 });
 

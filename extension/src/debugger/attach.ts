@@ -136,9 +136,7 @@ async function command<T>(tabId: number, attachment: Attachment, method: string,
       for (let i = 0; i < REASON_MS / 10 && attachment.ended === undefined; i++) await new Promise((r) => setTimeout(r, 10));
       throw gone(tabId, attachment.ended ?? text);
     }
-    // Chrome's refusals are JSON: {"code":-32000,"message":"…"}.
-    const message = /"message":\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1];
-    throw new BridgeError('UNSUPPORTED', `${method}: ${message ?? text}`);
+    throw new BridgeError('UNSUPPORTED', `${method}: ${refusalOf(e)}`);
   }
 }
 
@@ -163,6 +161,9 @@ async function taken<T>(tabId: number, attachment: Attachment, answer: Promise<T
     answer.catch(() => {});
   }
 }
+
+/** Chrome's refusals are JSON: {"code":-32000,"message":"…"}. */
+export const refusalOf = (e: unknown): string => /"message":\s*"((?:[^"\\]|\\.)*)"/.exec(textOf(e))?.[1] ?? textOf(e);
 
 const textOf = (e: unknown) => (e instanceof Error ? e.message : String(e));
 
@@ -234,6 +235,14 @@ function forget(tabId: number, why: string): void {
     void remember({ tabs: [...attachments.keys()] });
   }
   clearDialog(tabId);
+  for (const listener of left) listener(tabId, why);
+}
+
+const left: ((tabId: number, why: string) => void)[] = [];
+
+/** Hears when the debugger is off a tab, whoever took it off: Chrome tells only of what others did. */
+export function onDebuggerLeft(listener: (tabId: number, why: string) => void): void {
+  left.push(listener);
 }
 
 /** To be called at the top level of the worker. */

@@ -2,8 +2,9 @@
 import type { Handler } from '../call';
 import { BridgeError } from '../errors';
 import type { NetworkParams, NetworkResult } from '../generated/methods';
+import { detail } from '../record/detail';
 import { lastOf } from '../record/recorder';
-import { detail, filtering, requests, shown } from '../record/requests';
+import { filtering, requests, shown } from '../record/requests';
 import { resolveTab } from '../tabs/resolve';
 
 export const handler: Handler<NetworkParams, NetworkResult> = async ({ action, limit = 100, filter, request_id, ...params }, call) => {

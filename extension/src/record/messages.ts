@@ -72,7 +72,9 @@ function event(recording: Recording<Entry>, method: string, params: Record<strin
     const what = e.exception ? show(e.exception) : '';
     push({ level: 'error', text: cut(what ? `${e.text === 'Uncaught' ? 'Uncaught ' : `${e.text} `}${what}` : e.text), source: 'exception', at: Math.round(timestamp), ...place(e.stackTrace?.callFrames?.[0] ?? e), ...of(e.executionContextId) });
   } else if (method === 'Log.entryAdded') {
-    const { level, text, timestamp, url, lineNumber } = (params as unknown as Logged).entry;
+    const { source, level, text, timestamp, url, lineNumber } = (params as unknown as Logged).entry;
+    // What a worker says is told here by its page, and by the worker itself.
+    if (source === 'worker') return;
     push({ level: level === 'verbose' ? 'debug' : levelOf(level), text: cut(text), source: 'browser', at: Math.round(timestamp), ...place({ url, lineNumber }), ...any() });
   }
 }

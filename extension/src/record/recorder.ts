@@ -1,6 +1,7 @@
 // What a tab does, written down while somebody wants to know: a ring of entries a tab, filled from the debugger's events. The debugger
 // is held from start to stop; one listener a recording, which goes with it.
 import { leaveNow, onDebuggerEvent, withDebugger, type Send } from '../debugger/attach';
+import { followSessions, toSession } from './targets';
 
 /** What there was is in the worker's memory alone: writing each entry down would cost every page that is recorded. */
 const RESTARTED = 'the browser restarted the extension\'s worker: what was recorded before this call is lost, from here on it is recorded again';
@@ -29,6 +30,8 @@ export interface Kind<E> {
   name: string;
   /** The domains whose events it takes. */
   domains: string[];
+  /** Sent after that, to browsers that know it. */
+  wish?: [method: string, params: object];
   /** Without a call for so long it ends by itself; the debugger's bar must not stay for ever. */
   idle_ms: number;
   /** So many events within 3 s are more than can be heard without everything else of the bridge waiting behind them. */
@@ -157,18 +160,17 @@ export class Recorder<E> {
             if (Date.now() - from < FLOOD_MS) return flooded();
             from = Date.now();
           }
-          if (method === 'Target.attachedToTarget') void this.enable((m, p) => toSession(tabId, String(params.sessionId), m, p));
-          else this.kind.event(live, method, params, push, session);
+          this.kind.event(live, method, params, push, session);
         });
         const flooded = () => {
           unhear();
           live.stop(FLOODED);
           leaveNow(tabId, FLOODED);
         };
+        let leave = () => {};
         try {
           await this.enable(send);
-          // Frames of other sites run in processes of their own, each with a debugger session of its own.
-          await send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: true }).catch(() => {});
+          leave = await followSessions(tabId, send, (session) => this.enable((m, p) => toSession(tabId, session, m, p)));
           this.tabs.set(tabId, live);
           this.keep(tabId, live);
           await remember(true);
@@ -176,6 +178,7 @@ export class Recorder<E> {
           await stopped;
         } finally {
           unhear();
+          leave();
           for (const domain of this.kind.domains) await send(`${domain}.disable`).catch(() => {});
         }
       };
@@ -187,12 +190,10 @@ export class Recorder<E> {
     await Promise.all(this.kind.domains.map((domain) => send(`${domain}.enable`).catch((e: unknown) => {
       // Not every kind of target has every domain.
       if (domain === this.kind.domains[0]) throw e;
-    }))).catch((e: unknown) => { throw e; });
+    })));
+    const { wish } = this.kind;
+    if (wish) await send(...wish).catch(() => {});
   }
-}
-
-async function toSession<T>(tabId: number, sessionId: string, method: string, params: object = {}): Promise<T> {
-  return (await chrome.debugger.sendCommand({ tabId, sessionId }, method, params as Record<string, unknown>)) as T;
 }
 
 /** The last entries that match, oldest first. */
