@@ -7,17 +7,21 @@ import { parentOf, shadowOf } from '../dom';
 import { native } from '../native';
 
 /** Colours that differ by no more than this in each part look the same. */
-const SAME = 4;
+const SAME = 8;
+/** Less of a colour than this leaves no more of a mark than that. */
+export const FAINTEST = SAME / 255;
 /** More boxes than this are not looked through for what may lie behind a text. */
 const MOST_BOXES = 20_000;
 /** Backgrounds that a page fetches once they are scrolled to. */
 const LAZY = /lazy|data-bg|data-background/i;
 
 /** Whether the element's own paint keeps all that is in it from being drawn. */
-export function isUndrawn(el: Element, style: CSSStyleDeclaration): boolean {
-  if (style.filter !== 'none' && /\bopacity\(0(?:\.00\d*)?%?\)/.test(style.filter)) return true;
-  if (style.maskImage !== 'none' && /gradient\(/.test(style.maskImage) && !/url\(|\),\s*(?:[\w-]+)\(.*gradient|element\(/.test(style.maskImage)) {
-    const colours = style.maskImage.match(/(?:rgba?|color|oklab|oklch|lab|lch)\([^)]*\)/g) ?? [];
+export function isUndrawn(el: Element, style: CSSStyleDeclaration, filter: string): boolean {
+  if (filter !== 'none' && /\bopacity\(0(?:\.00\d*)?%?\)/.test(filter)) return true;
+  const { maskImage } = style;
+  if (maskImage !== 'none' && style.maskSize.split(', ').every((size) => /(?:^|\s)0(?:px|%)/.test(size))) return true;
+  if (maskImage !== 'none' && /gradient\(/.test(maskImage) && !/url\(|\),\s*(?:[\w-]+)\(.*gradient|element\(/.test(maskImage)) {
+    const colours = maskImage.match(/(?:rgba?|color|oklab|oklch|lab|lch)\([^)]*\)/g) ?? [];
     if (colours.length > 0 && colours.every((colour) => alphaOf(colour) === 0)) return true;
   }
   return style.backfaceVisibility === 'hidden' && facesAway(el, style);
@@ -39,25 +43,26 @@ function matrixOf(style: CSSStyleDeclaration): DOMMatrix {
 }
 
 /** Whether text of this element shows: in a colour, or by a stroke, a shadow or a background that is cut out along its letters. */
-export function hasInk(el: Element, style: CSSStyleDeclaration, box: DOMRect): boolean {
+export function hasInk(el: Element, style: CSSStyleDeclaration, box: DOMRect, opacity: number): boolean {
   const drawn = el instanceof SVGElement;
   const fill = drawn ? style.fill : style.webkitTextFillColor;
-  const faint = fill === 'none' || alphaOf(fill) * (drawn ? Number(style.fillOpacity) : 1) < 0.01;
+  const faint = fill === 'none' || alphaOf(fill) * (drawn ? Number(style.fillOpacity) : 1) * opacity < FAINTEST;
   // The rest is asked only of what has no colour of its own to be seen by: on a large page every question counts.
-  if (!faint && (drawn || !isLike(fill, behind(el)))) return true;
-  if (drawn ? isStroked(style.stroke, style.strokeWidth, Number(style.strokeOpacity)) : isStroked(style.webkitTextStrokeColor, style.webkitTextStrokeWidth, 1)) return true;
+  if (!faint && !isLike(fill, behind(el))) return true;
+  const [stroke, strokeWidth] = drawn ? [style.stroke, style.strokeWidth] : [style.webkitTextStrokeColor, style.webkitTextStrokeWidth];
+  if (isStroked(stroke, strokeWidth, drawn ? Number(style.strokeOpacity) : 1) && !isLike(stroke, behind(el))) return true;
   if (!drawn && isShaded(style.textShadow, behind(el))) return true;
   if (faint) return (!drawn && isCutOut(el)) || native(el).getAnimations().some((animation) => animation.playState === 'running' || animation.pending);
   return !isLostIn(el, fill, box);
 }
 
 function isStroked(colour: string, width: string, opacity: number): boolean {
-  return colour !== 'none' && parseFloat(width) > 0 && alphaOf(colour) * opacity >= 0.01;
+  return colour !== 'none' && parseFloat(width) > 0 && alphaOf(colour) * opacity >= FAINTEST;
 }
 
 /** Whether a shadow of the letters shows: one of another colour than what is behind them. */
 function isShaded(shadow: string, behind: string): boolean {
-  return (shadow.match(/[a-z-]+\([^)]*\)/g) ?? []).some((colour) => alphaOf(colour) >= 0.01 && !isLike(colour, behind));
+  return (shadow.match(/[a-z-]+\([^)]*\)/g) ?? []).some((colour) => alphaOf(colour) >= FAINTEST && !isLike(colour, behind));
 }
 
 /** Whether the letters are holes through which a background shows: theirs or that of a box around them. */
@@ -70,22 +75,38 @@ function isCutOut(el: Element): boolean {
 }
 
 const CANVAS = 'rgb(255, 255, 255)';
-/** The background colour behind the text of each element, as of this turn: its own or that of the nearest box around it that has one. */
+const CLEAR = 'rgba(0, 0, 0, 0)';
+/** The colour behind the text of each element, as of this turn: the backgrounds around it, laid on each other. */
 let colours = new WeakMap<Element, string>();
 
 function behind(el: Element): string {
   const asked: Element[] = [];
+  const layers: { own: string; at: number }[] = [];
   let colour = CANVAS;
   for (let up: Element | null = el; up; up = native(up).parentElement) {
     const known = colours.get(up);
     if (known !== undefined) { colour = known; break; }
-    asked.push(up);
     const own = getComputedStyle(up).backgroundColor;
-    if (own !== 'rgba(0, 0, 0, 0)') { colour = own; break; }
+    if (own !== CLEAR) layers.push({ own, at: asked.length });
+    asked.push(up);
+    if (own !== CLEAR && isOpaque(own)) break;
   }
-  for (const element of asked) colours.set(element, colour);
+  // From the bottom up: what lies within a layer has its colour, as far as the next one.
+  for (let i = asked.length - 1; i >= 0; i--) {
+    if (layers.at(-1)?.at === i) colour = laidOn(layers.pop()!.own, colour);
+    colours.set(asked[i]!, colour);
+  }
   forget();
   return colour;
+}
+
+/** A see-through colour over another one. */
+function laidOn(colour: string, under: string): string {
+  const alpha = alphaOf(colour);
+  if (alpha === 1) return colour;
+  const over = partsOf(colour, true), ground = partsOf(under);
+  if (!over || !ground) return colour;
+  return `rgb(${over.map((part, i) => Math.round(part * alpha + ground[i]! * (1 - alpha))).join(', ')})`;
 }
 
 /** Whether a colour, be it see-through, looks like the one that it is laid on. */
@@ -109,21 +130,17 @@ function forget(): void {
 
 /** Whether the text has the colour of the plain background that it is on. */
 function isLostIn(el: Element, fill: string, box: DOMRect): boolean {
-  const colour = partsOf(fill, true);
-  if (!colour) return false;
+  if (!isLike(fill, behind(el))) return false;
   const root = native(el).getRootNode();
   if (root !== document) return false;
   for (let up: Element | null = el; ; up = native(up).parentElement) {
     // Behind the page is the canvas; a frame may show what is behind it.
-    if (!up) return window.top === window && !isCanvasDark() && alike(colour, [255, 255, 255]) && isPlain(el, fill, box);
+    if (!up) return window.top === window && !isCanvasDark() && isPlain(el, fill, box);
     const style = getComputedStyle(up);
     // What a component draws behind its slots, and what edges and their shadows reach over, is not looked into.
     if (shadowOf(up) || style.borderImageSource !== 'none' || style.boxShadow.includes('inset')) return false;
     if (style.backgroundImage !== 'none' || style.filter !== 'none' || style.mixBlendMode !== 'normal' || style.backdropFilter !== 'none') return false;
-    const alpha = alphaOf(style.backgroundColor);
-    if (alpha === 0) continue;
-    const behind = alpha === 1 ? partsOf(style.backgroundColor) : null;
-    return behind !== null && alike(colour, behind) && isPlain(el, fill, box);
+    if (isOpaque(style.backgroundColor)) return isPlain(el, fill, box);
   }
 }
 
@@ -162,6 +179,7 @@ function strips({ top, bottom }: DOMRect): number[] {
   return Array.from({ length: Math.min(MANY_STRIPS, Math.floor(bottom / STRIP_PX) - first + 1) }, (_, i) => first + i);
 }
 
+const SHAPES = /^(?:rect|circle|ellipse|path|polygon|polyline|line|image|use|foreignObject)$/;
 const PICTURES = /^(?:img|video|canvas|svg|iframe|object|embed|input)$/;
 
 function painted(): Boxes | null {
@@ -173,11 +191,9 @@ function painted(): Boxes | null {
   for (const el of all) {
     const style = getComputedStyle(el);
     if (style.display === 'none') continue;
-    const before = ['::before', '::after'].some((pseudo) => draws(getComputedStyle(el, pseudo)));
-    const picture = PICTURES.test(native(el).localName) || style.backgroundImage !== 'none' || native(el).shadowRoot !== null;
-    const alpha = alphaOf(style.backgroundColor);
-    if (!picture && !before && alpha === 0) continue;
-    const box: Painted = { el, rect: native(el).getBoundingClientRect(), colour: !picture && alpha === 1 ? partsOf(style.backgroundColor) : null, before };
+    const paint = el instanceof SVGElement && el.ownerSVGElement ? paintOf(el, style) : groundPaint(el, style);
+    if (!paint) continue;
+    const box: Painted = { el, rect: native(el).getBoundingClientRect(), ...paint };
     const over = strips(box.rect);
     if (over.length >= MANY_STRIPS) { boxes.tall.push(box); continue; }
     for (const strip of over) {
@@ -188,9 +204,32 @@ function painted(): Boxes | null {
   return boxesNow = boxes;
 }
 
+type Paint = Pick<Painted, 'colour' | 'before'>;
+
+/** What a box draws beneath its text, if anything; no colour stands for one that is not to be told. */
+function groundPaint(el: Element, style: CSSStyleDeclaration): Paint | null {
+  const before = ['::before', '::after'].some((pseudo) => draws(getComputedStyle(el, pseudo)));
+  const picture = PICTURES.test(native(el).localName) || style.backgroundImage !== 'none' || native(el).shadowRoot !== null;
+  const alpha = alphaOf(style.backgroundColor);
+  if (!picture && !before && alpha === 0) return null;
+  return { colour: !picture && alpha === 1 ? partsOf(style.backgroundColor) : null, before };
+}
+
+/** What a shape of a drawing fills its place with. */
+function paintOf(shape: SVGElement, style: CSSStyleDeclaration): Paint | null {
+  if (!SHAPES.test(shape.localName)) return null;
+  const fill = style.fill === 'none' ? 0 : alphaOf(style.fill) * Number(style.fillOpacity);
+  if (fill === 0 && !/^(?:image|use|foreignObject)$/.test(shape.localName) && !isStroked(style.stroke, style.strokeWidth, Number(style.strokeOpacity))) return null;
+  return { colour: fill === 1 && /^(?:rect|circle|ellipse|path|polygon)$/.test(shape.localName) ? partsOf(style.fill) : null, before: false };
+}
+
 function draws(style: CSSStyleDeclaration): boolean {
   const { content } = style;
   return content !== 'none' && content !== 'normal' && (style.backgroundImage !== 'none' || alphaOf(style.backgroundColor) > 0 || content.includes('url('));
+}
+
+export function isOpaque(colour: string): boolean {
+  return alphaOf(colour) === 1;
 }
 
 function alphaOf(colour: string): number {

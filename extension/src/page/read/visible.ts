@@ -5,11 +5,12 @@
 // scrolling, by turning a carousel or by scrolling a page whose parts fade in is not hidden.
 import { parentOf, shadowOf } from '../dom';
 import { native } from '../native';
-import { hasInk, isUndrawn } from './ink';
+import { FAINTEST, hasInk, isOpaque, isUndrawn } from './ink';
+import { isCutAway } from './clip-path';
 
 /**
- * Which content below an element is clipped away, by how it is positioned: a box clips what is in its flow, but a positioned
- * descendant escapes unless the box is (also) what it is positioned against.
+ * What the boxes around an element do to what is in it. Which content they clip away goes by how it is positioned: a box clips what is
+ * in its flow, but a positioned descendant escapes unless the box is (also) what it is positioned against.
  */
 export interface Clip {
   readonly flow: boolean;
@@ -17,9 +18,15 @@ export interface Clip {
   readonly fixed: boolean;
   /** Inside a fixed box, which does not move when the page is scrolled. */
   readonly pinned: boolean;
+  /** The share of their ink that all opacities together leave. */
+  readonly opacity: number;
+  /** The radius of all blurs together, in pixels. */
+  readonly blur: number;
+  /** A box that clips and has padding but no room for content: what shows of it is what hangs over into the padding. */
+  readonly roomless: Element | null;
 }
 
-export const UNCLIPPED: Clip = { flow: false, absolute: false, fixed: false, pinned: false };
+export const UNCLIPPED: Clip = { flow: false, absolute: false, fixed: false, pinned: false, opacity: 1, blur: 0, roomless: null };
 
 /** Farther away than this something is parked out of sight rather than one turn of a carousel away. */
 const PARKED = 5000;
@@ -41,15 +48,21 @@ export function renderedChildren(el: Element): ArrayLike<Node> {
 
 /** What is clipped below this element; null if nothing of it can be seen, whatever is inside. */
 export function enter(el: Element, style: CSSStyleDeclaration, above: Clip): Clip | null {
-  if (style.display === 'none' || style.display === '') return null;
-  const { position } = style;
+  const { display, position, filter } = style;
+  if (display === 'none' || display === '') return null;
   const pinned = above.pinned || position === 'fixed';
   if (position === 'fixed' && isOutsideViewport(el)) return null;
-  if (Number(style.opacity) < 0.01 && !fadesIn(el, style)) return null;
-  if (isCutAway(el, style, position) || isUndrawn(el, style)) return null;
+  let opacity = above.opacity * Number(style.opacity);
+  if (opacity < FAINTEST) {
+    if (!appears(el, style, 'opacity')) return null;
+    ({ opacity } = above);
+  }
+  if (isCutAway(el, style) || isUndrawn(el, style, filter) || (position !== 'static' && isUnderneath(el, style)) || (display === 'table-cell' && isFolded(el))) return null;
+  const blur = filter === 'none' ? above.blur : Math.hypot(above.blur, blurOf(el, style));
 
-  const shut = isShut(el, style);
-  if (!shut && above === UNCLIPPED && !pinned) return above;
+  const room = roomOf(el, style);
+  const shut = room === 'shut', roomless = room === 'roomless' ? el : /^(?:absolute|fixed)$/.test(position) ? null : above.roomless;
+  if (!shut && above === UNCLIPPED && !pinned && opacity === 1 && !blur && !roomless) return above;
   // What this box inherits depends on which of the clipping boxes above it is positioned against.
   const clipped = position === 'fixed' ? above.fixed : position === 'absolute' ? above.absolute : above.flow;
   const positioned = position !== 'static', holdsAll = holdsFixed(style);
@@ -57,7 +70,7 @@ export function enter(el: Element, style: CSSStyleDeclaration, above: Clip): Cli
   const fixed = holdsAll ? clipped || shut : above.fixed;
   const flow = clipped || shut;
   if (flow && absolute && fixed) return null;
-  return flow || absolute || fixed || pinned ? { flow, absolute, fixed, pinned } : UNCLIPPED;
+  return { flow, absolute, fixed, pinned, opacity, blur, roomless };
 }
 
 /** Whether even fixed content below this box is positioned against it rather than the viewport. */
@@ -77,52 +90,62 @@ function isOutsideViewport(el: Element): boolean {
   return box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
 }
 
-/** Transparent now, but on its way to appear, or made to appear when it is scrolled to. A page in the background stands still midway. */
-function fadesIn(el: Element, style: CSSStyleDeclaration): boolean {
+/** Unseen now, but on its way to appear, or made to appear when it is scrolled to. A page in the background stands still midway. */
+function appears(el: Element, style: CSSStyleDeclaration, by: 'opacity' | 'filter'): boolean {
   if (el === document.body || native(el).getAnimations().some((animation) => animation.playState === 'running' || animation.pending)) return true;
   const moves = style.animationName !== 'none' ||
-    (/\b(?:all|opacity)\b/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration));
+    (style.transitionProperty.split(', ').some((property) => property === 'all' || property === by) && /[1-9]/.test(style.transitionDuration));
   return moves && native(el).getBoundingClientRect().top >= innerHeight;
 }
 
-/** Clipped to nothing by `clip` or `clip-path`, as "visually hidden" classes do. */
-function isCutAway(el: Element, style: CSSStyleDeclaration, position: string): boolean {
-  if (position === 'absolute' || position === 'fixed') {
-    const edges = style.clip.match(/-?[\d.]+px/g)?.map(parseFloat);
-    if (edges?.length === 4 && (edges[1]! - edges[3]! <= 1 || edges[2]! - edges[0]! <= 1)) return true;
-  }
-  const path = style.clipPath;
-  if (path === 'none') return false;
-  if (/^circle\(0(?:px|%)?\b|^ellipse\(0(?:px|%)?\b/.test(path)) return true;
-  const inset = /^inset\((.*?)(?:\s+round.*)?\)$/.exec(path)?.[1]?.match(/calc\([^)]*\)|\S+/g);
-  if (inset) {
-    const [top = '', right = top, bottom = top, left = right] = inset;
-    const { width, height } = native(el).getBoundingClientRect();
-    const leaves = (size: number, one: string, two: string) => size - lengthOf(one, size) - lengthOf(two, size);
-    // Of a box of no size nothing can be cut off; what hangs out of it is cut off by any percentage.
-    return leaves(width || 1000, left, right) <= (width || 1000) / 1000 || leaves(height || 1000, top, bottom) <= (height || 1000) / 1000;
-  }
-  // A line or a point has no inside.
-  if (path.startsWith('path(') && (path.match(/-?[\d.]+/g)?.length ?? 0) < 5) return true;
-  const corners = /^polygon\((?:\w+,\s*)?(.*)\)$/.exec(path)?.[1]?.split(/\s*,\s*/);
-  return corners !== undefined && new Set(corners).size < 3;
+function blurOf(el: Element, style: CSSStyleDeclaration): number {
+  let radius = 0;
+  for (const [, px] of style.filter.matchAll(/blur\(([\d.]+)px\)/g)) radius = Math.hypot(radius, Number(px));
+  return radius && appears(el, style, 'filter') ? 0 : radius;
 }
 
-/** A computed length in pixels: `12px`, `50%` or a sum of both. */
-function lengthOf(said: string, whole: number): number {
-  let px = 0;
-  for (const [, sign, number, unit] of said.matchAll(/([+-]\s+)?(-?[\d.]+)(px|%)/g)) px += (sign?.startsWith('-') ? -1 : 1) * Number(number) * (unit === '%' ? whole / 100 : 1);
-  return px;
+/**
+ * Whether a negative z-index has put the element behind a box that it is in: only what makes a stacking context has its background
+ * beneath such a child, any other box around it is painted over it.
+ */
+function isUnderneath(el: Element, style: CSSStyleDeclaration): boolean {
+  if (!(Number(style.zIndex) < 0)) return false;
+  const box = native(el).getBoundingClientRect();
+  for (let up = parentOf(el); up && up !== document.documentElement; up = parentOf(up)) {
+    const around = getComputedStyle(up);
+    if (stacks(around)) return false;
+    // The body's background is the page's, and beneath all, unless the page has one of its own.
+    if (up === document.body && getComputedStyle(document.documentElement).backgroundColor === 'rgba(0, 0, 0, 0)') return false;
+    const frame = native(up).getBoundingClientRect();
+    if (isOpaque(around.backgroundColor) && box.left >= frame.left - 1 && box.right <= frame.right + 1 && box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1) return true;
+  }
+  return false;
 }
 
-/** A box too small to show anything, which does not let its content hang out. */
-function isShut(el: Element, style: CSSStyleDeclaration): boolean {
+/** Whether a cell is of a column that folds away: it has no width then, and its text hangs out of it undrawn. */
+function isFolded(cell: Element): boolean {
+  if (native(cell).getBoundingClientRect().width > 0) return false;
+  const columns = native(native(cell).closest('table'))?.querySelectorAll('col, colgroup') ?? [];
+  return Array.from(columns).some((column) => getComputedStyle(column).visibility === 'collapse');
+}
+
+/** Whether a box makes a stacking context. */
+function stacks(style: CSSStyleDeclaration): boolean {
+  return style.zIndex !== 'auto' || /^(?:fixed|sticky)$/.test(style.position) || Number(style.opacity) < 1 || holdsFixed(style) || style.isolation === 'isolate' ||
+    style.mixBlendMode !== 'normal' || style.clipPath !== 'none' || style.maskImage !== 'none' || style.perspective !== 'none' || style.backdropFilter !== 'none' ||
+    style.scale !== 'none' || style.rotate !== 'none' || style.translate !== 'none' || style.willChange !== 'auto' || style.contain !== 'none' || style.containerType !== 'normal' || style.viewTransitionName !== 'none';
+}
+
+/** Whether a box that does not let its content hang out is too small to show anything, or has no room but its padding. */
+function roomOf(el: Element, style: CSSStyleDeclaration): 'shut' | 'roomless' | 'open' {
   // Unless one axis is `clip`, both are visible or neither is. What is laid out only once it comes into view has no height until then.
   const open = style.overflowX === 'visible' && style.overflowY === 'visible';
-  if (open && (style.contentVisibility === 'auto' || !/paint|strict|content/.test(style.contain))) return false;
-  if ((style.display === 'inline' && native(el).localName !== 'svg') || style.display === 'contents' || el === document.body || el === document.documentElement) return false;
+  if (open && (style.contentVisibility === 'auto' || !/paint|strict|content/.test(style.contain))) return 'open';
+  if ((style.display === 'inline' && native(el).localName !== 'svg') || style.display === 'contents' || el === document.body || el === document.documentElement) return 'open';
   const { width, height } = native(el).getBoundingClientRect();
-  return width <= 1 || height <= 1;
+  if (width <= 1 || height <= 1) return 'shut';
+  const across = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight), down = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
+  return (across || down) && (width - across <= 1 || height - down <= 1) && !/auto|scroll/.test(style.overflow) ? 'roomless' : 'open';
 }
 
 /** Where the page is scrolled to and how large the window is; does not change while a walk goes on. */
@@ -149,7 +172,9 @@ export function isTextSeen(text: Text, style: CSSStyleDeclaration, clip: Clip, a
   if (isBlank(text.data)) return isReachable(text, box, style, clip, at);
   if (isTooSmall(text.data, box, style)) return false;
   const el = parentOf(text);
-  if (el && (!hasInk(el, style, box) || isOutsideDrawing(el, box))) return false;
+  if (clip.blur && clip.blur >= parseFloat(style.fontSize) * ILLEGIBLE) return false;
+  if (el && (!hasInk(el, style, box, clip.opacity) || isOutsideDrawing(el, box))) return false;
+  if (clip.roomless && !overlap(box, native(clip.roomless).getBoundingClientRect())) return false;
   return isReachable(text, box, style, clip, at);
 }
 
@@ -160,6 +185,9 @@ export function isBoxSeen(el: Element, style: CSSStyleDeclaration, clip: Clip, a
   // What is not laid out yet has no place to be judged by.
   return (box.width === 0 && box.height === 0) || isReachable(el, box, style, clip, at);
 }
+
+/** Blurred by more than this share of their height letters are a shade. */
+const ILLEGIBLE = 0.2;
 
 /** Letters lower than this cannot be read in any language: font-size 0 or 1, or a scale to nothing. */
 const LOWEST = 2.5;
@@ -179,8 +207,11 @@ function isOutsideDrawing(el: Element, box: DOMRect): boolean {
   let drawing: SVGElement = el;
   while (drawing.ownerSVGElement) drawing = drawing.ownerSVGElement;
   if (getComputedStyle(drawing).overflowX === 'visible') return false;
-  const frame = drawing.getBoundingClientRect();
-  return box.right <= frame.left || box.left >= frame.right || box.bottom <= frame.top || box.top >= frame.bottom;
+  return !overlap(box, drawing.getBoundingClientRect());
+}
+
+function overlap(one: DOMRect, two: DOMRect): boolean {
+  return one.right > two.left && one.left < two.right && one.bottom > two.top && one.top < two.bottom;
 }
 
 export function isBlank(text: string): boolean {
