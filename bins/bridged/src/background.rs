@@ -1,20 +1,17 @@
-//! The daemon in the background: start it, find it, end it, read its log.
+//! The daemon in the background: start it, find it, end it.
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Failure, Role};
 use crate::commands::Start;
 use crate::config::{Given, Settings};
+use crate::log_file;
 use crate::places::{Places, private_folder};
 use crate::record::{self, Record};
 use crate::show::harmless;
@@ -25,8 +22,6 @@ use crate::trouble::{Doing, Outcome, Trouble};
 const START: Duration = Duration::from_secs(10);
 /// How long one may take to end.
 const STOP: Duration = Duration::from_secs(10);
-/// A log beyond this is put aside at the next start; one old log is kept.
-const LOG_AT_MOST: u64 = 10 << 20;
 
 /// Starts a daemon if none runs; says whether it did.
 pub(crate) fn ensure(places: &Places, flags: &[String]) -> Outcome<(Record, bool)> {
@@ -34,9 +29,9 @@ pub(crate) fn ensure(places: &Places, flags: &[String]) -> Outcome<(Record, bool
         return Ok((record, false));
     }
     private_folder(&places.state)?;
-    let log = log_file(places);
-    let started_at = put_aside(&log)?;
-    let output = append(&log)?;
+    let log = log_file::path(places);
+    let output = log_file::open(&log)?;
+    let started_at = output.metadata().map_or(0, |found| found.len());
     let program = sibling()?;
     let mut child = Command::new(&program)
         .arg0("bridged")
@@ -61,8 +56,12 @@ pub(crate) fn ensure(places: &Places, flags: &[String]) -> Outcome<(Record, bool
             if record::running(&places.state).is_some() {
                 continue;
             }
-            let said =
-                since(&log, started_at).lines().last().map(strip_prefix).unwrap_or_default().to_owned();
+            let said = log_file::since(&log, started_at)
+                .lines()
+                .last()
+                .map(strip_prefix)
+                .unwrap_or_default()
+                .to_owned();
             return Err(Trouble::new(
                 status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(1),
                 if said.is_empty() { format!("the daemon ended at once ({status})") } else { said },
@@ -203,31 +202,6 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
     Ok(())
 }
 
-/// `bridged logs`.
-pub(crate) fn logs(places: &Places, follow: bool) -> Outcome<()> {
-    let path = log_file(places);
-    let file = File::open(&path).map_err(|e| {
-        if e.kind() == std::io::ErrorKind::NotFound {
-            let text = "no daemon has run in the background yet; `bridged start` starts one, \
-                        and `bridged serve` writes its log to the terminal";
-            return Trouble::failed(text);
-        }
-        Trouble::failed(format!("the log cannot be read ({}: {e})", path.display()))
-    })?;
-    let mut reader = BufReader::new(file);
-    let mut out = std::io::stdout().lock();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match reader.read_until(b'\n', &mut line).doing("read the log")? {
-            0 if !follow => return Ok(()),
-            0 => std::thread::sleep(Duration::from_millis(200)),
-            _ if out.write_all(&line).and_then(|()| out.flush()).is_err() => return Ok(()),
-            _ => {}
-        }
-    }
-}
-
 /// What a failure comes to, in words.
 pub(crate) fn said(failure: &Failure) -> String {
     match failure {
@@ -272,46 +246,6 @@ pub(crate) fn sibling() -> Outcome<PathBuf> {
             own.display()
         ))),
     }
-}
-
-fn log_file(places: &Places) -> PathBuf {
-    places.state.join("bridged.log")
-}
-
-/// Puts a log that has grown large aside; returns where new lines will begin.
-fn put_aside(log: &Path) -> Outcome<u64> {
-    let length = std::fs::symlink_metadata(log).map_or(0, |found| found.len());
-    if length <= LOG_AT_MOST {
-        return Ok(length);
-    }
-    std::fs::rename(log, log.with_extension("log.1")).doing(format_args!("put {} aside", log.display()))?;
-    Ok(0)
-}
-
-fn append(log: &Path) -> Outcome<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(flags.bits() as i32)
-        .open(log)
-        .doing(format_args!("write {}", log.display()))
-}
-
-/// Writes the log to its file anew, which somebody may have moved away.
-pub(crate) fn reopen_log(places: &Places) -> Outcome<()> {
-    rustix::stdio::dup2_stderr(append(&log_file(places))?).doing("open the log again")
-}
-
-fn since(log: &Path, from: u64) -> String {
-    let mut text = String::new();
-    if let Ok(mut file) = File::open(log)
-        && file.seek(SeekFrom::Start(from)).is_ok()
-    {
-        let _ = file.take(64 << 10).read_to_string(&mut text);
-    }
-    text
 }
 
 fn strip_prefix(line: &str) -> &str {

@@ -17,6 +17,7 @@ use smol::lock::Semaphore;
 use crate::audit::{Audit, Gaps};
 use crate::control::{self, Ends};
 use crate::keys::Keys;
+use crate::knocks::Flood;
 use crate::policy::{self, Change, Policy};
 use crate::trouble::{Outcome, Trouble, USAGE};
 use crate::uploads::{Uploads, Waiting};
@@ -101,6 +102,8 @@ pub(crate) struct Daemon {
     /// What those that wait for their turn hold.
     waiting: Waiting,
     warned_of_legacy: Cell<bool>,
+    /// Those who did not prove themselves, whom nothing keeps from trying again at once.
+    unproven: Flood,
     /// Which browser has taken a key that is for one alone, until that stands in the book on the disk.
     taken: Rc<RefCell<BTreeMap<String, String>>>,
 }
@@ -129,6 +132,7 @@ impl Daemon {
             reading: Rc::new(Semaphore::new(2)),
             waiting: Waiting::default(),
             warned_of_legacy: Cell::new(false),
+            unproven: Flood::new(),
             taken: Rc::default(),
         })
     }
@@ -527,7 +531,9 @@ impl Host for Daemon {
                 log::debug!("{event:?}");
             }
             Event::AuthFailed { .. } => {
-                log::warn!("a peer failed to prove itself and was closed");
+                if let Some(more) = self.unproven.more() {
+                    log::warn!("a peer failed to prove itself and was closed{more}");
+                }
             }
             Event::Left { role: Some(Role::Extension), .. } => log::info!("a browser disconnected"),
             Event::StrayAnswers { .. } => log::warn!("a browser keeps sending answers that nobody waits for"),

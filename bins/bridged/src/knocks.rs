@@ -1,15 +1,14 @@
-//! Those who were turned away at a door, in the log: a line each, and of a flood a few lines and how many there were.
+//! What anybody may bring about as often as they like, in the log: a line each, and of a flood a few lines and how many there were.
 
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::time::Instant;
 
-/// Lines a second that a door may make of them.
+/// Lines a second that may be made of one kind.
 const MOST: u64 = 16;
 
-/// One door's.
-pub(crate) struct Knocks {
-    door: &'static str,
+/// One kind of thing.
+pub(crate) struct Flood {
     began: Instant,
     count: Cell<Count>,
 }
@@ -21,20 +20,39 @@ struct Count {
     untold: u64,
 }
 
+impl Flood {
+    /// None yet.
+    pub(crate) fn new() -> Flood {
+        Flood { began: Instant::now(), count: Cell::default() }
+    }
+
+    /// One more. If it is a line, what that says at its end of those before it that were none.
+    pub(crate) fn more(&self) -> Option<String> {
+        let (count, before) = self.count.get().more(self.began.elapsed().as_secs());
+        self.count.set(count);
+        before.map(|before| match before {
+            0 => String::new(),
+            more => format!(" ({more} more before it)"),
+        })
+    }
+}
+
+/// Those who were turned away at one door.
+pub(crate) struct Knocks {
+    door: &'static str,
+    flood: Flood,
+}
+
 impl Knocks {
     /// None yet.
     pub(crate) fn new(door: &'static str) -> Knocks {
-        Knocks { door, began: Instant::now(), count: Cell::default() }
+        Knocks { door, flood: Flood::new() }
     }
 
     /// One more. What the peer said is written as Rust writes strings: nothing of it does anything to a terminal.
     pub(crate) fn tell(&self, why: &dyn Debug) {
-        let (count, before) = self.count.get().more(self.began.elapsed().as_secs());
-        self.count.set(count);
-        match before {
-            Some(0) => log::debug!("refused at the {} door: {why:?}", self.door),
-            Some(more) => log::debug!("refused at the {} door: {why:?} ({more} more before it)", self.door),
-            None => {}
+        if let Some(more) = self.flood.more() {
+            log::debug!("refused at the {} door: {why:?}{more}", self.door);
         }
     }
 }

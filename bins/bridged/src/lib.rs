@@ -24,10 +24,12 @@ mod extension;
 mod files;
 #[doc(hidden)]
 pub mod fuzz;
+mod harmless;
 mod install;
 mod keys;
 mod knocks;
 mod limits;
+mod log_file;
 mod logging;
 mod mcp;
 mod own_address;
@@ -108,7 +110,7 @@ fn bridged(args: &[String]) -> Outcome<()> {
         Command::Stop(_) => background::stop(&places),
         Command::Restart(_) => background::restart(&places),
         Command::Status(asked) => background::status(&places, asked.json),
-        Command::Logs(asked) => background::logs(&places, asked.follow),
+        Command::Logs(asked) => log_file::print(&places, asked.follow),
         Command::Extension(asked) => match asked.command {
             ExtensionCommand::Install(asked) => unpack(&places, asked.dir, asked.port),
             ExtensionCommand::Upgrade(_) => upgrade(&places),

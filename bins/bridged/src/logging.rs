@@ -1,19 +1,44 @@
 //! The log: lines on standard error, each with its moment; what peers sent is escaped, so that a line stays a line.
 
 use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
+use crate::harmless::is_odd;
+use crate::log_file::Own;
+use crate::trouble::{Doing, Outcome};
+
 struct Lines;
 
 static LINES: Lines = Lines;
+
+/// The file that standard error leads to, where it is one of ours.
+static FILE: Mutex<Option<Own>> = Mutex::new(None);
+
+fn file() -> MutexGuard<'static, Option<Own>> {
+    FILE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Begins logging.
 pub(crate) fn begin(level: LevelFilter) {
     // A second call would only mean that logging has begun already.
     let _ = log::set_logger(&LINES);
     log::set_max_level(level);
+}
+
+/// From here on the log is this file, which is never longer than it may be.
+pub(crate) fn keep(own: Own) {
+    *file() = Some(own);
+}
+
+/// Goes on in the file that stands at the log's place now.
+pub(crate) fn reopen() -> Outcome<()> {
+    match &mut *file() {
+        Some(own) => rustix::stdio::dup2_stderr(own.anew()?).doing("open the log again"),
+        None => Ok(()),
+    }
 }
 
 impl Log for Lines {
@@ -33,8 +58,11 @@ impl Log for Lines {
             Level::Trace => "trace",
         };
         let text: String = record.args().to_string().chars().flat_map(escaped).collect();
-        // In one piece, as other processes may write to the same file. A log that cannot be written to must not end the daemon.
         let line = format!("{} {level} {text}\n", moment());
+        if let Some(fresh) = file().as_mut().and_then(|own| own.before(line.len())) {
+            let _ = rustix::stdio::dup2_stderr(fresh);
+        }
+        // In one piece, as other processes may write to the same file. A log that cannot be written to must not end the daemon.
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     }
 
@@ -42,8 +70,7 @@ impl Log for Lines {
 }
 
 fn escaped(c: char) -> impl Iterator<Item = char> {
-    let keep = !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let (as_is, escape) = if keep { (Some(c), None) } else { (None, Some(c.escape_unicode())) };
+    let (as_is, escape) = if is_odd(c) { (None, Some(c.escape_unicode())) } else { (Some(c), None) };
     as_is.into_iter().chain(escape.into_iter().flatten())
 }
 
@@ -85,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_line_stays_a_line() {
-        let text: String = "a\nb\u{1b}[2J".chars().flat_map(escaped).collect();
-        assert_eq!(text, "a\\u{a}b\\u{1b}[2J");
+        let text: String = "a\nb\u{1b}[2J\u{2028}".chars().flat_map(escaped).collect();
+        assert_eq!(text, "a\\u{a}b\\u{1b}[2J\\u{2028}");
     }
 }

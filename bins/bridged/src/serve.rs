@@ -26,7 +26,8 @@ use crate::daemon::{Daemon, Hub, Wish};
 use crate::extension;
 use crate::files::random;
 use crate::keys::{Keys, unix_now};
-use crate::knocks::Knocks;
+use crate::knocks::{Flood, Knocks};
+use crate::log_file::Own;
 use crate::places::Places;
 use crate::policy::Policy;
 use crate::record::{Lock, Record};
@@ -52,6 +53,10 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     logging::begin(settings.log);
     limits();
     let mut lock = Lock::take(&places.state)?;
+    if flags.background {
+        // Whoever finds that another daemon runs leaves its log alone.
+        logging::keep(Own::of(places));
+    }
     // As soon as that is ours: who connects from now on waits for the rest, where before it was refused.
     let tcp = listen(settings.port, "port")?;
     let keys = Keys::open(&places.state)?;
@@ -147,9 +152,7 @@ fn reload(flags: &commands::Serve, places: &Places, daemon: &Daemon) {
             daemon.pin(pinned(&settings));
             daemon.audit.require(settings.audit_required);
             daemon.allow_uploads(Uploads::new(settings.upload_roots.as_deref(), places));
-            if flags.background
-                && let Err(e) = crate::background::reopen_log(places)
-            {
+            if let Err(e) = logging::reopen() {
                 log::error!("{e}");
             }
             log::info!("configuration read again");
@@ -304,11 +307,16 @@ async fn http(
 
 async fn unix(executor: Rc<LocalExecutor<'static>>, driver: Hub, daemon: Rc<Daemon>, listener: UnixListener) {
     let mut weary = Weary::default();
+    let strangers = Flood::new();
     loop {
         match listener.accept().await {
             Ok(stream) => {
                 if !bridge_unix::same_user(&stream) {
-                    log::warn!("a program of another user knocked at the Unix socket and was closed");
+                    if let Some(more) = strangers.more() {
+                        log::warn!(
+                            "a program of another user knocked at the Unix socket and was closed{more}"
+                        );
+                    }
                     daemon.audit.knocked("unix", None, "PERMISSION_DENIED");
                     continue;
                 }

@@ -70,6 +70,32 @@ fn json_is_the_result_object_itself() {
     );
 }
 
+/// T37: JSON lets characters stand that a terminal obeys; what a page put into its title is told all the same.
+#[test]
+fn json_of_a_page_does_nothing_to_a_terminal() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let said = "\u{9b}2J\u{85}\u{202e}\u{61c}\u{e0041}\u{1b}[31m é";
+    let _browser = daemon.extension(move |method, _| {
+        Some(match method {
+            "list_tabs" => json!({"success": true, "result": {"tabs": [], "title": said}}),
+            _ => json!({"success": false, "error": said, "code": "ELEMENT_NOT_FOUND"}),
+        })
+    });
+    let tabs = home.bridge(["list-tabs", "--json"]).ok();
+    let failed = home.bridge(["click", "#go", "--json"]);
+    assert_eq!(failed.code, 1);
+    for (shown, field) in [(&tabs, "title"), (&failed.out, "error")] {
+        assert_eq!(serde_json::from_str::<Value>(shown).unwrap()[field], said, "{shown}");
+        let plain = |c: char| matches!(c, ' '..='~' | 'é' | '\n');
+        assert!(shown.chars().all(plain), "{shown:?}");
+    }
+    assert!(
+        !failed.err.contains(['\u{9b}', '\u{85}', '\u{202e}', '\u{61c}', '\u{e0041}', '\u{1b}']),
+        "{failed:?}"
+    );
+}
+
 #[test]
 fn pictures_go_into_a_file_or_a_pipe() {
     let home = Home::new();

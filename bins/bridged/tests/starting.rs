@@ -248,3 +248,35 @@ fn every_help_fits_on_a_screen_and_shows_an_example() {
     home.bridged::<&str>([]).fails(2, &["bridged --help"]);
     assert!(home.bridged(["completions", "bash"]).ok().contains("reset-pairing"));
 }
+
+/// T38: whatever it is that fills the log, and however long the daemon runs: it is begun anew before it has more than 10 MiB.
+#[test]
+fn a_daemon_begins_its_log_anew_and_a_pipe_in_its_place_holds_nobody_up() {
+    let home = Home::new();
+    let (log, old) = (home.state("bridged.log"), home.state("bridged.log.1"));
+    let port = support::free_port().to_string();
+    home.bridged(["start", "--port", &port]).ok();
+    home.bridged(["stop"]).ok();
+    // One line is left to be written to it.
+    let full = (10 << 20) - 100;
+    std::fs::write(&log, "x".repeat(full - 1) + "\n").unwrap();
+    home.bridged(["start", "--port", &port]).ok();
+    let hello = r#"{"type":"hello","role":"client","token":"wrong"}"#;
+    for _ in 0..3 {
+        let mut stranger = support::Lines::open(&home.socket());
+        stranger.send_text(hello);
+        assert_eq!(stranger.next().unwrap()["code"], "AUTH_FAILED");
+    }
+    within("the log is a new one", || {
+        let size = |path| std::fs::metadata(path).map_or(0, |found: std::fs::Metadata| found.len());
+        size(&old) >= full as u64 && (1..4096).contains(&size(&log))
+    });
+    assert!(std::fs::metadata(&old).unwrap().len() <= 10 << 20);
+    assert_eq!((support::mode(&log), support::mode(&old)), (0o600, 0o600));
+    assert!(home.bridged(["logs"]).ok().contains("failed to prove itself"));
+    home.bridged(["stop"]).ok();
+    std::fs::remove_file(&log).unwrap();
+    let (folder, mode) = (rustix::fs::CWD, rustix::fs::Mode::from_raw_mode(0o600));
+    rustix::fs::mknodat(folder, &log, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    home.bridged(["start", "--port", &port]).fails(1, &["bridged.log"]);
+}

@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::harmless;
+
 /// The longest label, in characters.
 const LABEL: usize = 64;
 /// How many steps of a batch are named.
@@ -145,7 +147,7 @@ impl Entry {
             more: self.params.as_deref().map(more).unwrap_or_default(),
         };
         // It holds text, numbers and nothing else, which can always be written.
-        harmless(&serde_json::to_string(&line).unwrap_or_default())
+        harmless::json(&serde_json::to_string(&line).unwrap_or_default()).into_owned()
     }
 }
 
@@ -193,25 +195,6 @@ pub(crate) fn origin(url: &str) -> Option<String> {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     Some(cut(&format!("{scheme}://{host}"), 256))
-}
-
-/// JSON escapes only what would break it; a terminal breaks on more.
-fn harmless(json: &str) -> String {
-    let odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}')
-    };
-    if !json.contains(odd) {
-        return json.to_owned();
-    }
-    json.chars().fold(String::with_capacity(json.len() + 16), |mut out, c| {
-        if odd(c) {
-            let _ = write!(out, "\\u{:04x}", u32::from(c));
-        } else {
-            out.push(c);
-        }
-        out
-    })
 }
 
 fn moment(at: SystemTime) -> String {

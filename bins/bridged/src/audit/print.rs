@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::book::{NAME, pieces};
 use crate::client::{Client, Role};
+use crate::log_file::moved;
 use crate::places::Places;
 use crate::record;
 use crate::trouble::{Doing, Outcome, Trouble};
@@ -75,14 +74,6 @@ fn copy(reader: &mut BufReader<File>, out: &mut impl Write) -> Outcome<bool> {
         if out.write_all(&line).is_err() {
             return Ok(false);
         }
-    }
-}
-
-/// Whether the file that is open is no longer the one at its place.
-fn moved(open: &File, path: &Path) -> bool {
-    match (open.metadata(), std::fs::symlink_metadata(path)) {
-        (Ok(ours), Ok(there)) => (ours.ino(), ours.dev()) != (there.ino(), there.dev()),
-        _ => false,
     }
 }
 

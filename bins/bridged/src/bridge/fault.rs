@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::harmless;
 use crate::trouble::{NO_BROWSER, NO_DAEMON, Outcome, TIMED_OUT, Trouble, USAGE};
 
 /// Whether the program's own flags ask for JSON.
@@ -11,7 +12,7 @@ pub(super) fn wants_json(args: &[String]) -> bool {
 
 /// Prints a failure for programs; for people it goes to standard error as ever.
 pub(super) fn tell(trouble: Trouble) -> Outcome<()> {
-    super::print(&format!("{}\n", said(&trouble)))?;
+    super::print(&format!("{}\n", harmless::json(&said(&trouble).to_string())))?;
     Err(trouble)
 }
 

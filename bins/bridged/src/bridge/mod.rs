@@ -24,7 +24,7 @@ use crate::client::{Client, Failure, Role};
 use crate::config::{Given, Settings};
 use crate::places::Places;
 use crate::trouble::{Doing, Outcome, Trouble};
-use crate::{saving, show};
+use crate::{harmless, saving, show};
 
 /// How long a browser gets to connect to a daemon that has only just started.
 const BROWSER_WITHIN: Duration = Duration::from_secs(8);
@@ -123,14 +123,14 @@ fn perform(
     let deadline = options.timeout.map(Duration::from_millis);
     let result = client.call(name, &Value::Object(params), deadline).map_err(trouble)?;
     if options.json && options.output.is_none() {
-        return print(&format!("{}\n", result.get()));
+        return print(&format!("{}\n", harmless::json(result.get())));
     }
     let result: Value = serde_json::from_str(result.get()).doing("understand the answer")?;
     if let Some(data) = result["data"].as_str().filter(|d| d.starts_with("data:")) {
         return picture::deliver(&result, data, options.output.as_deref(), options.json);
     }
     let text = match options.json {
-        true => result.to_string(),
+        true => harmless::json(&result.to_string()).into_owned(),
         false => show::result(name, method.and_then(|m| m.cli.show.as_deref()), &result),
     };
     match &options.output {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::background;
 use crate::client::{Client, Role};
 use crate::config::{Given, Settings};
+use crate::harmless;
 use crate::places::Places;
-use crate::show::harmless;
 use crate::trouble::Outcome;
 
 pub(super) const HELP: &str = "usage: bridge watch [--json]\n\n\
@@ -36,7 +36,10 @@ pub(super) fn run(options: &super::Options) -> Outcome<()> {
         if frame["type"] != "watch" {
             continue;
         }
-        let text = if options.json { frame.to_string() } else { harmless(&shown(&frame)) };
+        let text = match options.json {
+            true => harmless::json(&frame.to_string()).into_owned(),
+            false => harmless::harmless(&shown(&frame)),
+        };
         if !super::printed(&(text + "\n"))? {
             return Ok(());
         }
