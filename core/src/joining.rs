@@ -210,8 +210,8 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
         } else {
             Fault::Hello
         };
-        if let Some(door) = self.conns.open(conn).map(|it| it.door) {
-            self.tell(Event::Denied { conn, door, code: denial.code });
+        if let Some((door, trust)) = self.conns.open(conn).map(|it| (it.door, it.trust)) {
+            self.tell(Event::Denied { conn, door, trust, code: denial.code });
         }
         let letter = self.outbox.hello_error(conn, denial.text, denial.code);
         self.outbox.queue(letter);

@@ -2,7 +2,7 @@
 
 use crate::code::{CloseCode, Code};
 use crate::listing::Listing;
-use crate::peer::{Door, Role};
+use crate::peer::{Door, Role, Trust};
 use crate::slots::{CallId, ConnId};
 
 /// One thing for the host to do. Drain `poll_output` after every input until it returns `None`.
@@ -107,6 +107,8 @@ pub enum Event {
         conn: ConnId,
         /// The door it came in by.
         door: Door,
+        /// What that vouched for.
+        trust: Trust,
         /// What it was told.
         code: Code,
     },

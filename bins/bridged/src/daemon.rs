@@ -526,8 +526,8 @@ impl Host for Daemon {
         match *event {
             Event::Joined { conn, role, protocol } => self.joined(conn, role, protocol),
             Event::Replaced { .. } => log::info!("a newer connection of the same browser took over"),
-            Event::Denied { door, code, .. } => {
-                self.audit.denied(door, code);
+            Event::Denied { conn, door, trust, code } => {
+                self.audit.denied(conn, door, trust, code);
                 log::debug!("{event:?}");
             }
             Event::AuthFailed { .. } => {

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bridge_websocket::{Doorkeeper, Origin, Refusal};
+use bridge_websocket::{Doorkeeper, Origin, Refusal, User};
 
+use crate::audit::Who;
 use crate::daemon::Daemon;
 use crate::knocks::Knocks;
+use crate::places::our_uid;
 
 /// How many refused origins are kept in mind, so that a flood of them is not a flood of lines.
 const REMEMBERED: usize = 32;
@@ -37,10 +39,10 @@ impl Doorkeeper for Keeper {
         }
     }
 
-    fn refused(&self, refusal: &Refusal, origin: Option<&str>) {
+    fn refused(&self, refusal: &Refusal, origin: Option<&str>, user: Option<User>) {
         // A head that makes no sense is nobody who was denied something.
         if refusal.status == 403 {
-            self.daemon.audit.knocked("websocket", origin, "PERMISSION_DENIED");
+            self.daemon.audit.knocked("websocket", origin, "PERMISSION_DENIED", of_user(user));
         }
         let Some(origin) = origin else { return self.knocks.tell(refusal) };
         let mut known = self.refused.borrow_mut();
@@ -60,4 +62,14 @@ impl Doorkeeper for Keeper {
         }
         known.push(origin.to_owned());
     }
+}
+
+/// Whom the kernel named, for the audit.
+pub(crate) fn of_user(user: Option<User>) -> Who {
+    let uid = match user {
+        Some(User::Same) => Some(our_uid()),
+        Some(User::Other(uid)) => Some(uid),
+        Some(User::Unknown) | None => None,
+    };
+    Who { uid, ..Who::default() }
 }

@@ -20,7 +20,7 @@ use smol::LocalExecutor;
 use smol::channel::{Receiver, Sender, bounded};
 use smol::io::AsyncReadExt;
 
-use crate::audit::Audit;
+use crate::audit::{Audit, Who};
 use crate::config::{Compat, Http, Settings};
 use crate::daemon::{Daemon, Hub, Wish};
 use crate::extension;
@@ -317,7 +317,9 @@ async fn unix(executor: Rc<LocalExecutor<'static>>, driver: Hub, daemon: Rc<Daem
                             "a program of another user knocked at the Unix socket and was closed{more}"
                         );
                     }
-                    daemon.audit.knocked("unix", None, "PERMISSION_DENIED");
+                    let (uid, pid) = (bridge_unix::peer_uid(&stream), bridge_unix::peer_pid(&stream));
+                    let who = Who { uid, pid, exe: None };
+                    daemon.audit.knocked("unix", None, "PERMISSION_DENIED", who);
                     continue;
                 }
                 let other = stream.clone();

@@ -5,11 +5,13 @@ use std::rc::Rc;
 
 use bridge_http::{Porter, Refusal};
 use bridge_mcp::provider::SaveFile;
+use bridge_websocket::User;
 use smol::future::FutureExt as _;
 
 use crate::captures;
 use crate::config::Compat;
 use crate::daemon::Daemon;
+use crate::door;
 use crate::knocks::Knocks;
 use crate::policy::Change;
 
@@ -44,11 +46,11 @@ impl Porter for Desk {
         self.daemon.change_policy(&change, "an HTTP client").map_err(|e| e.to_string())
     }
 
-    fn refused(&self, refusal: &Refusal) {
+    fn refused(&self, refusal: &Refusal, user: Option<User>) {
         self.knocks.tell(refusal);
         // A request that makes no sense is nobody who was denied something.
         if matches!(refusal.status, 401 | 403) {
-            self.daemon.audit.knocked("http", None, refusal.code);
+            self.daemon.audit.knocked("http", None, refusal.code, door::of_user(user));
         }
     }
 

@@ -202,7 +202,17 @@ fn what_the_hub_refuses_by_itself_is_told_too() {
         );
         assert_eq!(line["uid"], rustix::process::geteuid().as_raw());
     }
-    let denied: Vec<(&str, &str)> = of(&written, "hello")
+    let knocks = of(&written, "hello");
+    for line in &knocks {
+        assert_eq!(line["uid"], rustix::process::geteuid().as_raw(), "{line}");
+        assert!(line["conn"].is_string(), "{line}");
+        let who = (line["pid"].as_u64(), line["exe"].as_str().map(std::path::Path::new));
+        let tests_own = (Some(u64::from(std::process::id())), std::env::current_exe().unwrap());
+        let expected = (line["transport"] == "unix").then_some(tests_own);
+        let expected = expected.as_ref().map_or((None, None), |(pid, exe)| (*pid, Some(exe.as_path())));
+        assert_eq!(who, expected, "the process is known where the kernel says it: {line}");
+    }
+    let denied: Vec<(&str, &str)> = knocks
         .iter()
         .map(|line| (line["transport"].as_str().unwrap(), line["code"].as_str().unwrap()))
         .collect();

@@ -60,8 +60,20 @@ fn root_is_another_user_too_and_gets_no_upgrade_and_no_line() {
         assert_eq!(e.kind(), std::io::ErrorKind::ConnectionReset);
     }
     assert!(said.is_empty(), "{said:?}");
-    child.kill().unwrap();
+    // Its end writes down what is left. Who knocked is told as far as the kernel said it.
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     child.wait().unwrap();
+    let written = std::fs::read_to_string(home.state("audit.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> =
+        written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let who: Vec<_> = lines.iter().map(|line| (&line["transport"], &line["uid"], &line["pid"])).collect();
+    let (root, us) = (json!(0), json!(std::process::id()));
+    assert_eq!(
+        who,
+        [(&json!("websocket"), &root, &serde_json::Value::Null), (&json!("unix"), &root, &us)],
+        "{written}"
+    );
 }
 
 /// T83: whose program holds the port is said by its user.

@@ -271,7 +271,7 @@ where
 
     /// Says why, and lets the peer read it: closing with its bytes unread would take the answer back.
     async fn turn_away(&mut self, refusal: Refusal) {
-        self.inside.porter.refused(&refusal);
+        self.inside.porter.refused(&refusal, self.user);
         let clock = &*self.inside.clock;
         let linger = self.inside.limits.linger_ms;
         let response = Response::from(refusal);

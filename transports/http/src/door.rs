@@ -43,9 +43,9 @@ pub trait Porter: 'static {
     /// Pauses the bridge; there is no way back through this door.
     fn pause(&self) -> Result<(), String>;
 
-    /// Somebody was turned away.
-    fn refused(&self, refusal: &Refusal) {
-        let _ = refusal;
+    /// Somebody was turned away; `user` as far as it was asked.
+    fn refused(&self, refusal: &Refusal, user: Option<User>) {
+        let _ = (refusal, user);
     }
 
     /// Writes a file that is too large to be sent, and says where it went.

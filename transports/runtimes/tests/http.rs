@@ -38,7 +38,7 @@ impl Porter for Desk {
         Err("not here".to_owned())
     }
 
-    fn refused(&self, refusal: &Refusal) {
+    fn refused(&self, refusal: &Refusal, _: Option<User>) {
         self.0.borrow_mut().push(refusal.status);
     }
 

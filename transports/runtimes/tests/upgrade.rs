@@ -32,7 +32,7 @@ impl Doorkeeper for Door {
         self.user
     }
 
-    fn refused(&self, refusal: &Refusal, origin: Option<&str>) {
+    fn refused(&self, refusal: &Refusal, origin: Option<&str>, _: Option<User>) {
         self.refused.borrow_mut().push((refusal.status, origin.map(str::to_owned)));
     }
 }

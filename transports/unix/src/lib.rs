@@ -20,7 +20,7 @@ pub use lines::Lines;
 #[cfg(unix)]
 pub use socket::{SocketError, SocketFile, runtime_dir, runtime_dir_from};
 #[cfg(unix)]
-pub use user::{hung_up, peer_pid, same_user};
+pub use user::{hung_up, peer_pid, peer_uid, same_user};
 
 use bridge_core::{Door, Peer, Trust};
 

@@ -6,17 +6,20 @@ use rustix::fd::AsFd;
 /// Whether the peer runs as this process's own user. `false` also when the kernel does not say.
 #[must_use]
 pub fn same_user(stream: impl AsFd) -> bool {
-    peer_uid(stream.as_fd()) == Some(rustix::process::geteuid().as_raw())
+    peer_uid(stream) == Some(rustix::process::geteuid().as_raw())
 }
 
+/// The user at the other end, where the kernel says.
 #[cfg(target_os = "linux")]
-fn peer_uid(stream: rustix::fd::BorrowedFd<'_>) -> Option<u32> {
-    rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid.as_raw())
+#[must_use]
+pub fn peer_uid(stream: impl AsFd) -> Option<u32> {
+    rustix::net::sockopt::socket_peercred(stream.as_fd()).ok().map(|peer| peer.uid.as_raw())
 }
 
-/// Elsewhere the folder's mode (0700) is what keeps others out; there is no safe call for more.
+/// The user at the other end: our own. Elsewhere the folder's mode (0700) is what keeps others out; there is no safe call for more.
 #[cfg(not(target_os = "linux"))]
-fn peer_uid(_: rustix::fd::BorrowedFd<'_>) -> Option<u32> {
+#[must_use]
+pub fn peer_uid(_: impl AsFd) -> Option<u32> {
     Some(rustix::process::geteuid().as_raw())
 }
 

@@ -24,9 +24,10 @@ pub trait Doorkeeper {
         user::lookup(peer, local)
     }
 
-    /// A request that was turned away, for counters and `doctor`. `origin` is the peer's own text.
-    fn refused(&self, refusal: &Refusal, origin: Option<&str>) {
-        let _ = (refusal, origin);
+    /// A request that was turned away, for counters and `doctor`. `origin` is the peer's own text, `user` what the system
+    /// said, if it was asked.
+    fn refused(&self, refusal: &Refusal, origin: Option<&str>, user: Option<User>) {
+        let _ = (refusal, origin, user);
     }
 }
 
@@ -61,7 +62,7 @@ pub async fn accept<H, C, IO>(
     let judged = match outcome {
         Ok(Ok(end)) => judge(keeper, &bytes[..end], local, peer).map(|passed| (passed, end)),
         Ok(Err(refusal)) => {
-            keeper.refused(&refusal, None);
+            keeper.refused(&refusal, None, None);
             Err(refusal)
         }
         // The peer left, or its place was needed.
@@ -95,29 +96,30 @@ fn judge(
     local: SocketAddr,
     peer: SocketAddr,
 ) -> Result<(Upgrade, Trust, bool), Refusal> {
-    let refused = |refusal: Refusal, origin: Option<&str>| {
-        keeper.refused(&refusal, origin);
+    let refused = |refusal: Refusal, origin: Option<&str>, user| {
+        keeper.refused(&refusal, origin, user);
         Err(refusal)
     };
     let upgrade = match head::judge(head, local.port()) {
         Ok(upgrade) => upgrade,
-        Err(refusal) => return refused(refusal, None),
+        Err(refusal) => return refused(refusal, None, None),
     };
     let origin = upgrade.origin.as_deref();
     let approved = match origin.map(|origin| keeper.origin(origin)) {
         None | Some(Origin::Pinned) => false,
         Some(Origin::Approved) => true,
         Some(Origin::Unknown) => {
-            return refused(Refusal::new(403, "Connections from this origin are not accepted."), origin);
+            let refusal = Refusal::new(403, "Connections from this origin are not accepted.");
+            return refused(refusal, origin, None);
         }
     };
     let trust = match keeper.user(peer, local) {
         User::Same => Trust::SameUser,
         User::Unknown => Trust::Unknown,
-        User::Other(_) => {
+        other @ User::Other(_) => {
             let text =
                 "This bridge belongs to another user; start your own, it listens on a Unix socket too.";
-            return refused(Refusal::new(403, text), origin);
+            return refused(Refusal::new(403, text), origin, Some(other));
         }
     };
     Ok((upgrade, trust, approved))

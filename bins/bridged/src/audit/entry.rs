@@ -67,6 +67,17 @@ pub(crate) struct Who {
     pub exe: Option<String>,
 }
 
+impl Who {
+    /// With the program, looked up the first time that it is to be told.
+    pub(super) fn with_program(mut self) -> Who {
+        if let (Some(pid), None) = (self.pid, &self.exe) {
+            let exe = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+            self.exe = Some(exe.map_or_else(String::new, |path| path.to_string_lossy().into_owned()));
+        }
+        self
+    }
+}
+
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,6 +5,7 @@ mod book;
 mod calls;
 mod entry;
 mod peers;
+mod pieces;
 mod print;
 mod refusals;
 mod said;
@@ -18,8 +19,9 @@ use std::time::{Instant, SystemTime};
 
 use bridge_core::{CallId, Code, ConnId, Fault};
 
-pub(crate) use book::{Gaps, NAME};
-pub(crate) use entry::Entry;
+pub(crate) use book::Gaps;
+pub(crate) use entry::{Entry, Who};
+pub(crate) use pieces::{NAME, pieces};
 pub(crate) use print::run as print;
 pub(crate) use watch::Watchers;
 

@@ -41,8 +41,7 @@ impl Audit {
             peer.label = info.name.to_owned();
             peer.auth = auth(info);
             peer.transport = transport(info.door);
-            // What the kernel has not vouched for is not told.
-            peer.who.uid = (info.trust != Trust::Unknown && !info.door.in_process()).then(our_uid);
+            peer.who.uid = vouched(info.door, info.trust);
         });
     }
 
@@ -84,10 +83,7 @@ impl Audit {
     /// What there is to tell of whoever is behind a connection.
     pub(super) fn told_of(&self, conn: ConnId) -> Entry {
         self.with_peer(conn, |peer| {
-            if let (Some(pid), None) = (peer.who.pid, &peer.who.exe) {
-                let exe = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
-                peer.who.exe = Some(exe.map_or_else(String::new, |path| path.to_string_lossy().into_owned()));
-            }
+            peer.who = std::mem::take(&mut peer.who).with_program();
             Entry {
                 conn: Some((conn.slot(), conn.epoch())),
                 client_id: peer.owner.clone(),
@@ -117,6 +113,11 @@ pub(super) const fn transport(door: Door) -> &'static str {
         Door::Mcp => "mcp-http",
         Door::Memory => "inside",
     }
+}
+
+/// The user, where the kernel has vouched for one; what it has not is not told.
+pub(super) fn vouched(door: Door, trust: Trust) -> Option<u32> {
+    (trust != Trust::Unknown && !door.in_process()).then(our_uid)
 }
 
 /// What let a connection in, as far as it shows.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::book::{NAME, pieces};
+use super::pieces::{NAME, pieces};
 use crate::client::{Client, Role};
 use crate::log_file::moved;
 use crate::places::Places;

@@ -1,34 +1,45 @@
 //! What is no call: those who were turned away at a door or at their hello, messages that the hub took for no request of
 //! theirs, and changes of the policy.
 
-use bridge_core::{Code, ConnId, Door, Fault};
+use bridge_core::{Code, ConnId, Door, Fault, Trust};
 
-use super::entry::{self, Entry};
-use super::peers::transport;
+use super::entry::{self, Entry, Who};
+use super::peers::{transport, vouched};
 use super::{Audit, TOLD_ELSEWHERE, code_of, this_second};
 
 /// What stands for the method where a message was refused before it had one.
 const NO_METHOD: &str = "message";
 
 impl Audit {
-    /// Somebody was turned away at a door, or could not prove themselves.
-    pub(crate) fn knocked(&self, transport: &'static str, origin: Option<&str>, code: &str) {
-        let Some(collapsed) = self.knocks.borrow_mut().again(transport, code, this_second()) else { return };
-        self.book.add(Entry {
-            transport,
-            method: "hello".to_owned(),
+    /// Somebody was turned away at a door.
+    pub(crate) fn knocked(&self, transport: &'static str, origin: Option<&str>, code: &str, who: Who) {
+        self.turned_away(transport, code, || Entry {
             origin: origin.and_then(entry::origin),
-            decision: "deny",
-            outcome: "denied",
-            code: Some(code.to_owned()),
-            collapsed,
+            who: who.with_program(),
             ..self.now()
         });
     }
 
-    /// A hello was refused.
-    pub(crate) fn denied(&self, door: Door, code: Code) {
-        self.knocked(transport(door), None, code.as_str());
+    /// A hello was refused, or whoever said it could not prove themselves.
+    pub(crate) fn denied(&self, conn: ConnId, door: Door, trust: Trust, code: Code) {
+        self.turned_away(transport(door), code.as_str(), || {
+            let mut told = self.told_of(conn);
+            told.who.uid = vouched(door, trust);
+            told
+        });
+    }
+
+    fn turned_away(&self, transport: &'static str, code: &str, told: impl FnOnce() -> Entry) {
+        let Some(collapsed) = self.knocks.borrow_mut().again(transport, code, this_second()) else { return };
+        self.book.add(Entry {
+            transport,
+            method: "hello".to_owned(),
+            decision: "deny",
+            outcome: "denied",
+            code: Some(code.to_owned()),
+            collapsed,
+            ..told()
+        });
     }
 
     /// The hub refused a message of somebody who is in, before the host was asked about it.
