@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
+use crate::files::read_plain;
 use crate::limits::{self, Limits};
 use crate::places::{self, Places};
 use crate::trouble::{Doing, Outcome, Trouble};
@@ -48,7 +49,8 @@ pub(crate) struct Http {
 }
 
 /// How peers of the base protocol (no proof) are met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Compat {
     /// They need the token.
     Strict,
@@ -209,11 +211,7 @@ pub(crate) fn extension_id(id: &str) -> Outcome<()> {
 }
 
 fn from_file(path: &Path) -> Outcome<Given> {
-    match std::fs::read_to_string(path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Given::default()),
-        Err(e) => Err(Trouble::usage(format!("cannot read {}: {e}", path.display()))),
-        Ok(text) => parse(&text, path),
-    }
+    read_plain(path)?.map_or_else(|| Ok(Given::default()), |text| parse(&text, path))
 }
 
 fn parse(text: &str, path: &Path) -> Outcome<Given> {

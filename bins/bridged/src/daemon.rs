@@ -15,6 +15,7 @@ use smol::channel::Sender;
 use smol::lock::Semaphore;
 
 use crate::audit::{Audit, Gaps};
+use crate::config::Compat;
 use crate::control::{self, Ends};
 use crate::keys::Keys;
 use crate::knocks::Flood;
@@ -271,7 +272,15 @@ impl Daemon {
                 hub.browsers().filter_map(|b| Some((b.browser_id.to_owned(), said(b.conn)?))).collect()
             })
         });
-        json!({"refused": refused, "user_scripts": scripts})
+        let pinned = self.pinned.borrow();
+        let others: Vec<&String> = pinned.iter().filter(|id| *id != crate::extension::ID).collect();
+        let compat = self.driver.get().map(|driver| match driver.with_hub(|hub| hub.config().compat) {
+            bridge_core::Compat::Strict => Compat::Strict,
+            bridge_core::Compat::SameUser => Compat::SameUser,
+            bridge_core::Compat::Open => Compat::Open,
+        });
+        let required = self.audit.is_required();
+        json!({"refused": refused, "user_scripts": scripts, "compat": compat, "pinned": others, "audit_required": required})
     }
 
     /// Carries out what only the owner may ask for.

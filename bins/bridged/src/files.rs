@@ -67,6 +67,37 @@ pub(crate) fn read_private(path: &Path, holds: Holds) -> Outcome<Option<Zeroizin
     Ok(Some(content))
 }
 
+/// Reads a text that is no secret, but that nobody else may have written: it says who may come in. Links are the user's own
+/// doing. `None` if there is none.
+pub(crate) fn read_plain(path: &Path) -> Outcome<Option<String>> {
+    let refuse = |why: &str| Err(Trouble::usage(format!("{} {why}", path.display())));
+    let unreadable = |e: io::Error| Trouble::usage(format!("cannot read {}: {e}", path.display()));
+    let flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(unreadable)?,
+    };
+    let found = file.metadata().map_err(unreadable)?;
+    if !found.is_file() {
+        return refuse("is not a regular file");
+    }
+    if ![our_uid(), 0].contains(&found.uid()) {
+        return refuse(&format!("belongs to user {}, who decides nothing here", found.uid()));
+    }
+    if found.mode() & 0o002 != 0 {
+        return refuse(&format!(
+            "can be written by everybody: see that it says what you mean; then `chmod o-w {}`",
+            path.display()
+        ));
+    }
+    if found.len() > LARGEST {
+        return refuse("is far too large");
+    }
+    let mut text = String::new();
+    file.take(LARGEST).read_to_string(&mut text).map_err(unreadable)?;
+    Ok(Some(text))
+}
+
 /// Reads a file's content as a JSON object. A list is none, though a structure could be read from one: `[]` for a policy would
 /// allow everything.
 pub(crate) fn json_object<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {

@@ -241,6 +241,22 @@ fn security_shows_who_may_come_in_and_what_guards_that() {
     assert_eq!(daemon.client().call("ping", json!({}))["result"]["pong"], true);
 }
 
+/// What the daemon was started with is what holds, whatever another one would be started with.
+#[test]
+fn security_tells_of_the_daemon_that_runs() {
+    let home = Home::new();
+    dist(&home);
+    let id = "abcdefghijklmnopabcdefghijklmnop";
+    let flags = ["--compat", "open", "--insecure-compat", "--allow-extension", id];
+    let _daemon = home.serve_with(&[&["--port", "0"], flags.as_slice()].concat());
+    let done = run(&home, None, &["doctor", "--security", "--json"]);
+    assert_eq!(done.code, 1, "{}", done.out);
+    let report: Value = serde_json::from_str(&done.out).unwrap();
+    check(&report, "compat", "fail", &["--compat open"]);
+    check(&report, "pinned", "warn", &[]);
+    assert!(done.out.contains(&format!("{id} may pair too")), "{}", done.out);
+}
+
 /// A daemon that was stopped is told as such, at once: whoever waits for it waits in vain.
 #[test]
 fn a_daemon_that_was_stopped_is_told_with_what_continues_it() {

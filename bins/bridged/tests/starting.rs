@@ -141,6 +141,28 @@ fn bad_values_are_named_wherever_they_come_from() {
     }
 }
 
+/// T73: the configuration says who may come in, so nobody else may have written it; and a pipe in its place holds nobody up.
+#[test]
+fn a_configuration_that_others_could_write_is_not_used() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path("config/bridged")).unwrap();
+    let config = home.path("config/bridged/config.toml");
+    std::fs::write(&config, "log = \"warn\"\n").unwrap();
+    let mode = |mode| std::fs::set_permissions(&config, std::os::unix::fs::PermissionsExt::from_mode(mode));
+    mode(0o666).unwrap();
+    home.bridged(["serve", "--port", "0"]).fails(2, &["config.toml", "written by everybody", "chmod o-w"]);
+    // A group of one's own may write to what one writes, on many systems.
+    mode(0o664).unwrap();
+    drop(home.serve());
+    std::fs::rename(&config, home.path("elsewhere.toml")).unwrap();
+    std::os::unix::fs::symlink(home.path("elsewhere.toml"), &config).unwrap();
+    drop(home.serve());
+    std::fs::remove_file(&config).unwrap();
+    let (folder, pipe) = (rustix::fs::CWD, rustix::fs::FileType::Fifo);
+    rustix::fs::mknodat(folder, &config, pipe, rustix::fs::Mode::from_raw_mode(0o600), 0).unwrap();
+    home.bridged(["serve", "--port", "0"]).fails(2, &["config.toml", "not a regular file"]);
+}
+
 #[test]
 fn flags_come_before_variables_before_the_file() {
     let home = Home::new();

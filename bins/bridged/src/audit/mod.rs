@@ -71,6 +71,11 @@ impl Audit {
         self.required.set(required);
     }
 
+    /// Whether that is so.
+    pub(crate) fn is_required(&self) -> bool {
+        self.required.get()
+    }
+
     /// Why lines are missing, if they are.
     pub(crate) fn degraded(&self) -> Option<String> {
         self.book.degraded()

@@ -31,14 +31,11 @@ pub(super) fn examine(patient: &Patient) -> Vec<Finding> {
 
 /// The doors, where they listen, and whom they let in.
 fn doors(patient: &Patient) -> Vec<Finding> {
-    let compat = patient.settings.as_ref().map(|settings| settings.compat);
-    let programs = match compat {
-        Some(Compat::Strict) => "programs with the token or a proof",
-        Some(Compat::Open) => "ANY program on this machine",
-        _ => "your own programs (as the kernel tells) and those with the token or a proof",
-    };
+    // What a daemon was started with counts, and not what another one would be.
+    let told = serde_json::from_value(patient.secret["compat"].clone()).ok();
+    let compat: Option<Compat> = told.or(patient.settings.as_ref().map(|settings| settings.compat));
     let mut findings = match &patient.record {
-        Some(record) => open_doors(record, programs),
+        Some(record) => open_doors(record, compat),
         None => {
             vec![Finding::warn("doors", "no daemon runs, so nobody can come in by any", "`bridged start`")]
         }
@@ -50,8 +47,8 @@ fn doors(patient: &Patient) -> Vec<Finding> {
         }
         Some(Compat::Open) => Finding::fail(
             "compat",
-            "open: any program may drive the browser",
-            "set compat to same-user or strict, then `bridged restart`",
+            "open: a program that nobody vouches for may drive the browser",
+            "start the daemon without `--compat open`",
         ),
         None => Finding::fail(
             "compat",
@@ -62,11 +59,17 @@ fn doors(patient: &Patient) -> Vec<Finding> {
     findings
 }
 
-fn open_doors(record: &Record, programs: &str) -> Vec<Finding> {
+fn open_doors(record: &Record, compat: Option<Compat>) -> Vec<Finding> {
+    let yours = "your own programs (as the kernel tells) and those with the token or a proof";
+    let (programs, over_http) = match compat {
+        Some(Compat::Strict) => ("programs with the token or a proof", "programs with the token"),
+        Some(Compat::Open) => ("ANY program whose user the kernel does not tell, and your own", yours),
+        _ => (yours, yours),
+    };
     let mut findings = vec![Finding::ok(
         "unix",
         format!(
-            "{}: programs of your account; only there may the policy and the keys be changed",
+            "{}: programs of your account; only there may the keys be changed, and but for the extension's popup the policy",
             record.socket.display()
         ),
     )];
@@ -79,7 +82,7 @@ fn open_doors(record: &Record, programs: &str) -> Vec<Finding> {
         Some(address) => findings.push(listening(
             "http",
             address,
-            &format!("{programs}; no page ever, and a browser's own requests only with the token"),
+            &format!("{over_http}; no page ever, and a browser's own requests only with the token"),
         )),
         None => findings.push(Finding::ok("http", "closed")),
     }
@@ -101,16 +104,10 @@ fn listening(check: &'static str, address: &str, who: &str) -> Finding {
 fn files(patient: &Patient) -> Vec<Finding> {
     let state = &patient.places.state;
     let mut paths: Vec<(PathBuf, bool)> = vec![(state.clone(), true)];
-    let names = [
-        "root.key",
-        "client.token",
-        "pairings.json",
-        "policy.json",
-        "bridged.lock",
-        "bridged.log",
-        audit::NAME,
-    ];
+    let names = ["root.key", "client.token", "pairings.json", "policy.json", "bridged.lock", "bridged.log"];
     paths.extend(names.iter().map(|name| (state.join(name), false)));
+    paths.push((state.join("bridged.log.1"), false));
+    paths.extend(audit::pieces(state).map(|piece| (piece, false)));
     paths.push((state.join("captures"), true));
     if let Some(record) = &patient.record {
         paths.extend(record.socket.parent().map(|folder| (folder.to_owned(), true)));
@@ -187,11 +184,13 @@ fn keys(patient: &Patient) -> Vec<Finding> {
         ));
     }
     findings.push(Finding::ok("pinned", format!("{} is this program's own extension", extension::ID)));
-    for id in patient.settings.iter().flat_map(|settings| &settings.allow_extension) {
+    let told: Option<Vec<String>> = serde_json::from_value(patient.secret["pinned"].clone()).ok();
+    let set = patient.settings.as_ref().map(|settings| settings.allow_extension.clone());
+    for id in told.or(set).unwrap_or_default() {
         findings.push(Finding::warn(
             "pinned",
             format!("{id} may pair too (allow_extension)"),
-            "take it out of the configuration, unless it is yours",
+            "take it out of the configuration or of what the daemon is started with, unless it is yours",
         ));
     }
     for browser in patient.hub["browsers"].as_array().into_iter().flatten() {
@@ -283,7 +282,8 @@ fn core_dumps(patient: &Patient) -> Finding {
 
 fn audit_state(patient: &Patient) -> Finding {
     let path = patient.places.state.join(audit::NAME);
-    let required = patient.settings.as_ref().is_some_and(|settings| settings.audit_required);
+    let set = patient.settings.as_ref().is_some_and(|settings| settings.audit_required);
+    let required = patient.secret["audit_required"].as_bool().unwrap_or(set);
     let then = if required { "nothing is changed without it" } else { "calls go on without it" };
     match (patient.audit["degraded"].as_str(), path.exists()) {
         (Some(why), _) => Finding::fail(
