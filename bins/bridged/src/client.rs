@@ -79,7 +79,7 @@ impl Client {
             }
             Role::Control => json!({"type":"hello","role":"control","protocol":2,"name":"bridged"}),
         };
-        client.send(&hello)?;
+        client.send(&hello, GRACE)?;
         let line = client.receive(GRACE)?;
         match serde_json::from_slice::<Value>(&line) {
             Ok(ack) if ack["type"] == "hello_ack" => Ok(client),
@@ -106,8 +106,9 @@ impl Client {
         if let Some(deadline) = deadline {
             request["timeout_ms"] = json!(deadline.as_millis() as u64);
         }
-        self.send(&request)?;
-        let line = self.receive(deadline.unwrap_or(DEADLINE) + GRACE)?;
+        let within = deadline.unwrap_or(DEADLINE) + GRACE;
+        self.send(&request, within)?;
+        let line = self.receive(within)?;
         let answer: Answer = serde_json::from_slice(&line)
             .map_err(|e| Failure::Broken(format!("the answer is not understood: {e}")))?;
         match answer {
@@ -128,22 +129,17 @@ impl Client {
         self.line().map_err(gone)
     }
 
-    fn send(&mut self, message: &Value) -> Result<(), Failure> {
+    /// A daemon that reads nothing (it was stopped, say) is waited for no longer than one that does not answer.
+    fn send(&mut self, message: &Value, within: Duration) -> Result<(), Failure> {
         let mut line = message.to_string();
         line.push('\n');
-        self.stream.get_mut().write_all(line.as_bytes()).map_err(gone)
+        self.stream.get_ref().set_write_timeout(Some(within)).map_err(gone)?;
+        self.stream.get_mut().write_all(line.as_bytes()).map_err(|e| late(e, "take the request", within))
     }
 
     fn receive(&mut self, within: Duration) -> Result<Vec<u8>, Failure> {
         self.stream.get_ref().set_read_timeout(Some(within)).map_err(gone)?;
-        self.line().map_err(|e| match e.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Failure::Refused(Refusal {
-                error: format!("timeout: the daemon did not answer in {} s", within.as_secs()),
-                code: "TIMEOUT".to_owned(),
-                maybe_executed: true,
-            }),
-            _ => gone(e),
-        })
+        self.line().map_err(|e| late(e, "answer", within))
     }
 
     fn line(&mut self) -> io::Result<Vec<u8>> {
@@ -158,4 +154,33 @@ impl Client {
 
 fn gone(e: io::Error) -> Failure {
     Failure::Broken(format!("the daemon went away: {e}"))
+}
+
+/// It went away, or did not do this in time.
+fn late(e: io::Error, what: &str, within: Duration) -> Failure {
+    match e.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Failure::Refused(Refusal {
+            error: format!("timeout: the daemon did not {what} in {} s", within.as_secs()),
+            code: "TIMEOUT".to_owned(),
+            // A request that was not taken whole is none.
+            maybe_executed: what == "answer",
+        }),
+        _ => gone(e),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_reads_nothing_is_not_waited_for_for_ever() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut client = Client { stream: BufReader::new(ours), calls: 0 };
+        let large = json!({"text": "x".repeat(8 << 20)});
+        let said = client.send(&large, Duration::from_millis(20));
+        let Err(Failure::Refused(refusal)) = said else { unreachable!("{said:?}") };
+        assert_eq!((refusal.code.as_str(), refusal.maybe_executed), ("TIMEOUT", false));
+    }
 }

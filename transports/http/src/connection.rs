@@ -172,7 +172,9 @@ where
     /// Reads the body.
     async fn body(&mut self, head: &Head) -> io::Result<Result<Vec<u8>, Refusal>> {
         if head.expects && self.have.is_empty() && head.length != Length::Known(0) {
-            write_all(&mut self.io, &[b"HTTP/1.1 100 Continue\r\n\r\n"]).await?;
+            let (clock, stall_ms) = (&*self.inside.clock, self.inside.limits.stall_ms);
+            write_all(&mut Slow::new(&mut self.io, clock, stall_ms), &[b"HTTP/1.1 100 Continue\r\n\r\n"])
+                .await?;
         }
         let mut chunks = match head.length {
             Length::Known(length) if self.have.len() >= length => {

@@ -73,7 +73,11 @@ impl Still {
     }
 
     fn knock(&mut self) -> Pipe {
-        let (near, far) = pipe(1 << 20);
+        self.knock_with(1 << 20)
+    }
+
+    fn knock_with(&mut self, room: usize) -> Pipe {
+        let (near, far) = pipe(room);
         let local = SocketAddr::from(([127, 0, 0, 1], 10_088));
         let peer = SocketAddr::from(([127, 0, 0, 1], 40_000));
         self.pool.spawner().spawn_local(self.door.clone().serve(far, local, peer)).unwrap();
@@ -165,4 +169,17 @@ fn a_body_may_stall_for_ten_seconds() {
     assert!(!slow.ended());
     still.pass(1);
     assert!(slow.ended());
+}
+
+/// T26: who asks whether to go on and does not listen to the answer is not waited for either.
+#[test]
+fn a_peer_that_takes_no_answer_is_closed_after_ten_seconds() {
+    let mut still = Still::new();
+    let deaf = still.knock_with(10);
+    still.say(&deaf, &format!("{HEAD}Content-Length: 19\r\nExpect: 100-continue\r\n\r\n"));
+    assert_eq!(deaf.arrived(), 10);
+    still.pass(9_999);
+    assert!(!deaf.ended());
+    still.pass(1);
+    assert!(deaf.ended());
 }
