@@ -183,7 +183,13 @@ fn config(settings: &Settings) -> Config {
 fn limits() {
     let files = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
-    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    // Linux gives the memory to a program that collects crashes whatever the limit is, but for a limit of one byte, which is less
+    // than a file needs either.
+    for bytes in [u64::from(cfg!(target_os = "linux")), 0] {
+        if setrlimit(Resource::Core, Rlimit { current: Some(bytes), maximum: Some(bytes) }).is_ok() {
+            break;
+        }
+    }
 }
 
 fn bind(path: &Path) -> Outcome<SocketFile> {

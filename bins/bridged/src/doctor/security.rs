@@ -265,8 +265,18 @@ fn core_dumps(patient: &Patient) -> Finding {
     let Some(record) = &patient.record else { return Finding::ok("core-dumps", "no daemon runs") };
     let limits = fs::read_to_string(format!("/proc/{}/limits", record.pid)).unwrap_or_default();
     let line = limits.lines().find(|line| line.starts_with("Max core file size"));
-    match line.map(|line| line.split_whitespace().filter(|word| *word == "0").count()) {
-        Some(2) => Finding::ok("core-dumps", "off for the daemon (RLIMIT_CORE 0)"),
+    let piped = || fs::read_to_string("/proc/sys/kernel/core_pattern").is_ok_and(|way| way.starts_with('|'));
+    match line.map(|line| line.split_whitespace().skip(4).take(2).collect::<Vec<_>>()).as_deref() {
+        Some(["1", "1"]) => {
+            Finding::ok("core-dumps", "off for the daemon (RLIMIT_CORE 1, which holds for pipes too)")
+        }
+        // It was started where no more was allowed, and could not raise it.
+        Some(["0", "0"]) if piped() => Finding::warn(
+            "core-dumps",
+            "off for the daemon but for the program that collects crashes here (/proc/sys/kernel/core_pattern)",
+            "start it where the hard limit is not 0 (`ulimit -Hc`); `bridged install service` renews an older unit",
+        ),
+        Some(["0", "0"]) => Finding::ok("core-dumps", "off for the daemon (RLIMIT_CORE 0)"),
         Some(_) => Finding::fail(
             "core-dumps",
             "the daemon may leave its memory, keys and all, on the disk",
@@ -275,7 +285,7 @@ fn core_dumps(patient: &Patient) -> Finding {
         None => Finding::warn(
             "core-dumps",
             "this system does not tell another process's limits",
-            "nothing; the daemon sets RLIMIT_CORE to 0",
+            "nothing; the daemon switches them off for itself",
         ),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn text(program: &Path) -> String {
     format!(
         "{MARK}\n[Unit]\nDescription=bridged, the browser bridge\n\n\
          [Service]\nExecStart=\"{program}\" serve\nRestart=on-failure\nRestartSec=2\nRestartPreventExitStatus=1 2\n\
-         NoNewPrivileges=yes\nLimitCORE=0\n\n[Install]\nWantedBy=default.target\n"
+         NoNewPrivileges=yes\nLimitCORE=1\n\n[Install]\nWantedBy=default.target\n"
     )
 }
 
