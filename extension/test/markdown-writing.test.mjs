@@ -32,7 +32,7 @@ function modelSeen(nodes) {
   const pieces = [];
   const visit = (list, marks) => {
     for (const node of list) {
-      if (node.t === 'text') for (const c of node.text) pieces.push({ c, marks });
+      if (node.t === 'text') for (const c of node.text.replaceAll('\u00ad', '')) pieces.push({ c, marks });
       if (node.t === 'br') pieces.push({ c: ' ', marks });
       if (node.t === 'mark') visit(node.inner, new Set([...marks, node.kind]));
     }
@@ -70,13 +70,14 @@ function numbers(seed) {
 }
 
 const BITS = ['*', '**', '_', '__', '`', '``', '~', '~~', '[', ']', '](', '(', ')', '!', '![', '<', '<b>', '</b>', '<!--', '>', '&', '&amp;', '&#35;', '\\', '\\*', '#', '# ', '## x', '-', '- ', '---', '+ ', '1.', '1. ', '23) ',
-  '=', '===', '|', ':', '"', "'", '.', ',', '（', '）', '。', '“', '”', '中文', '한', 'é', '👩‍💻', 'a', 'b', 'word', 'snake_case', 'x*y', ' ', ' ', ' ', '\n', '~~~', '```', '[ ] ', '[x]: y', '***', '* * *', '4', '€', '$', '@', '/', 'C:\\dir'];
+  '=', '===', '|', ':', '"', "'", '.', ',', '（', '）', '。', '“', '”', '中文', '한', 'é', '👩‍💻', 'a', 'b', 'word', 'snake_case', 'x*y', ' ', ' ', ' ', '\n', '~~~', '```', '[ ] ', '[x]: y', '***', '* * *', '4', '€', '$', '@', '/', 'C:\\dir', '|---|---|', ':-:', '\u00ad'];
 const KINDS = ['strong', 'em', 'del', 'link', 'sub', 'kbd'];
 
 function randomInline(pick, depth = 0) {
   return Array.from({ length: 1 + pick(4) }, () => {
     if (depth < 3 && pick(3) === 0) return mark(KINDS[pick(KINDS.length)], ...randomInline(pick, depth + 1));
     if (depth === 0 && pick(12) === 0) return { t: 'br' };
+    if (pick(12) === 0) return mark('code', BITS[pick(BITS.length)], BITS[pick(BITS.length)]);
     return text(Array.from({ length: 1 + pick(5) }, () => BITS[pick(BITS.length)]).join(''));
   });
 }
@@ -115,6 +116,25 @@ test('text that would begin a block is escaped at the start of its line only', (
   }
 });
 
+test('a line that would make a table of the one before is none', () => {
+  for (const [a, b] of [['| a | b |', '|---|---|'], ['a', ':-:'], ['a|b', '--|--'], ['| a', '|-']]) assert.equal(htmlSeen(html(write([p(a, { t: 'br' }, b)]))), seen([...`${a} ${b}`].map((c) => ({ c, marks: new Set() }))));
+});
+
+test('an address with marks in it is read back whole', () => {
+  for (const address of ['https://y.test/_next/_x_', 'http://y.test/~a/~b', 'https://y.test/*a*?b=[1]&copy;=2', 'https://y.test/a_b']) {
+    for (const around of [['', ''], ['see ', ' there'], ['(not: ', ').'], ['* ', ' *']]) {
+      const text = around.join(address);
+      assert.ok(html(write([p(text)])).replaceAll('&amp;', '&').includes(`>${address}</a>`), write([p(text)]));
+    }
+  }
+  assert.equal(write([p('at https://y.test/a_b?c=1, or')]), 'at https://y.test/a_b?c=1, or');
+});
+
+test('where a word may be broken is nothing', () => {
+  assert.equal(write([p('get\u200bElement\ufeffBy\u00adId')]), 'getElementById');
+  assert.equal(write([p('a', mark('strong', '\u00ad'), 'b')]), 'ab');
+});
+
 test('emphasis: spaces move out, empty marks vanish, neighbours melt, the unwritable becomes HTML', () => {
   assert.equal(write([p('a', mark('strong', ' b '), 'c')]), 'a **b** c');
   assert.equal(write([p('a', mark('strong'), mark('em', ' '), 'b')]), 'a b');
@@ -129,6 +149,7 @@ test('code: fences and backticks are longer than any inside', () => {
   assert.equal(write([{ t: 'code', lang: 'md', text: '```js\nx\n```' }]), '````md\n```js\nx\n```\n````');
   assert.equal(write([p(mark('code', 'a`b'))]), '``a`b``');
   assert.equal(write([p(mark('code', '`'))]), '`` ` ``');
+  assert.equal(write([p(mark('code', 'a'), mark('code', '`b '), 'c', mark('code', 'd'), ' ', mark('code', 'e'))]), '``a`b`` c`d` `e`', 'code behind code is one run');
   assert.equal(write([p(mark('code', mark('link', 'x')))]), '[`x`](https://x.test/)');
   assert.equal(write([{ t: 'code', lang: '', text: '\n  indented\n\n  more  \n\n' }]), '```\n  indented\n\n  more\n```');
 });
@@ -165,6 +186,12 @@ test('tables: a cell that says it is as wide as any table takes no place from th
 test('tables: no header row, or one that is only bold', () => {
   assert.deepEqual(rows(write([table(row('a', 'b'), row('c', 'd'))])), [['', ''], ['---', '---'], ['a', 'b'], ['c', 'd']]);
   assert.deepEqual(rows(write([table(row(cell(p(mark('strong', 'A'))), cell(p(mark('strong', 'B')))), row('c', 'd'))])), [['A', 'B'], ['---', '---'], ['c', 'd']]);
+});
+
+test('tables: header rows outside of a thead are one, as far as one above spans them', () => {
+  const markdown = write([table(row({ ...th('Name'), rowspan: 2 }, { ...th('Size'), colspan: 2 }), row(th('min'), th('max')), row('x', '1', '2'))]);
+  assert.deepEqual(rows(markdown), [['Name', 'Size min', 'Size max'], ['---', '---', '---'], ['x', '1', '2']]);
+  assert.deepEqual(rows(write([table(row(th('A'), th('B')), row({ ...th('Part'), colspan: 2 }), row('1', '2'))])), [['A', 'B'], ['---', '---'], ['Part', ''], ['1', '2']]);
 });
 
 test('tables: blocks in a cell stay in it', () => {

@@ -43,6 +43,7 @@ const pages = {
   '/chrome': page(`<section><article><h1>Art</h1><p>${'words, and more of them. '.repeat(30)}</p></article></section><nav><a href="/x">NOISE</a></nav><div role="search">NOISE</div><footer>NOISE</footer>`),
   '/roles': page('<div role="table"><div role="rowgroup"><div role="row"><span role="columnheader">A</span><span role="columnheader" aria-colspan="2">B</span></div></div><div role="rowgroup"><div role="row"><span role="cell">1</span><span role="cell">2 | 3</span><span role="cell">4</span></div></div></div><div role="row"><div role="cell">stray</div></div><div role="grid"><table role="presentation"><tr role="row"><td role="gridcell">lay</td><td>out</td></tr></table></div>'),
   '/folded': page('<table border="1"><tr><th>A</th><th style="display:none">HID</th></tr><tr><td>1</td><td style="display:none">HID</td></tr><tr style="visibility:collapse"><td>HID</td><td>HID</td></tr></table>'),
+  '/rows': page('<table class="highlight tab-size"><tr><td class="blob-num" data-line-number="1"></td><td class="blob-code" style="white-space:pre">if x:</td></tr><tr><td class="blob-num" data-line-number="2"></td><td class="blob-code" style="white-space:pre">\n</td></tr><tr><td class="blob-num" data-line-number="3"></td><td class="blob-code" style="white-space:pre">    y | z</td></tr></table>'),
   '/layout': page('<table><tr><td><table><tr><th>in</th><th>ner</th></tr><tr><td>1</td><td>2</td></tr></table></td><td>beside</td></tr></table><table role="presentation"><tr><td>lay</td><td>out</td></tr></table>'),
 };
 
@@ -143,6 +144,10 @@ test('the language of code is read wherever it is marked', async () => {
   const found = Array.from((await read('/languages', { full: true })).matchAll(/```(.*)\n(.*)\n```/g), ([, lang, code]) => [lang, code]);
   assert.equal(found.length, marked.length);
   assert.deepEqual(found.filter(([lang, code]) => lang !== (code === 'without' ? '' : code)), []);
+});
+
+test('a table whose rows are numbered lines of code is code', async () => {
+  assert.equal(await read('/rows', { full: true }), '```\nif x:\n\n    y | z\n```');
 });
 
 test('tables that lay a page out are no tables', async () => {

@@ -35,10 +35,11 @@ export function codeText(pre: Element, budget: Budget): string {
   return parts.join('');
 }
 
-/** A table that a highlighter makes to put numbers beside its lines: its cell of code; null for any other table. */
+/** A table that a highlighter makes to put numbers beside its lines: its cell of code, or all of it if each line is a row; null for any other table. */
 export function codeTableCell(table: Element): Element | null {
   const pres = native(table).querySelectorAll('pre');
-  if (!pres.length || pres.length > 2) return null;
+  if (!pres.length) return isCodeByRows(table) ? table : null;
+  if (pres.length > 2) return null;
   const cells = native(table).querySelectorAll('td, th');
   if (cells.length > 3) return null;
   const code = Array.from(pres).filter((pre) => !NUMBERS.test(pre.textContent ?? ''));
@@ -46,6 +47,14 @@ export function codeTableCell(table: Element): Element | null {
   if (code.length !== 1 || !only?.closest('td, th')) return null;
   const rest = (native(table).textContent ?? '').replace(only.textContent ?? '', '');
   return NUMBERS.test(rest) ? only : null;
+}
+
+function isCodeByRows(table: Element): boolean {
+  const rows = table instanceof HTMLTableElement ? Array.from(table.rows) : [];
+  return rows.length > 0 && rows.every((row) => {
+    const code = Array.from(row.cells).filter((cell) => !isGutter(cell));
+    return code.length === 1 && row.cells.length > 1 && /^(?:preserve|pre|pre-wrap|break-spaces)$/.test(getComputedStyle(code[0]!).whiteSpaceCollapse ?? '');
+  });
 }
 
 const CLASS = /(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|source|src|code|brush|hljs|prettyprint lang)[-:]\s*([\w+#.-]+)/i;

@@ -13,8 +13,24 @@ const SPACE = /^[\s\u00a0]?$/;
 const WORD = /^[\p{L}\p{N}]$/u;
 const ENTITY = /^&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});/;
 
-export function escapeText(text: string, { before, after, inLink, alone }: EscapeContext): string {
-  return text.replace(/[\\`*_[\]<&~!]/g, (c, i: number) => {
+export function escapeText(text: string, context: EscapeContext): string {
+  if (context.inLink || !text.includes('://')) return escapePart(text, 0, text.length, context);
+  let out = '', at = 0;
+  // GFM makes a link of a bare address, backslashes and all: one that holds a mark is put between angle brackets, where none counts.
+  for (const { 0: address, index } of text.matchAll(/https?:\/\/[^\s<>]*[^\s<>?!.,:;'")\]}]/gi)) {
+    const end = index + address.length;
+    if (!SPACE.test(index ? text[index - 1]! : context.before) || !/^[\s?!.,:;'")\]]?$/.test(end < text.length ? text[end]! : context.after)) continue;
+    if (escapePart(text, index, end, context) === address) continue;
+    out += `${escapePart(text, at, index, context)}<${address}>`;
+    at = end;
+  }
+  return out + escapePart(text, at, text.length, context);
+}
+
+/** The part of the text from one place to another, by what stands around each character in the whole. */
+function escapePart(text: string, from: number, to: number, { before, after, inLink, alone }: EscapeContext): string {
+  return text.slice(from, to).replace(/[\\`*_[\]<&~!]/g, (c, within: number) => {
+    const i = from + within;
     const prev = i ? text[i - 1]! : before, next = i + 1 < text.length ? text[i + 1]! : after;
     const needed = (): boolean => {
       switch (c) {
@@ -40,6 +56,8 @@ export function escapeLineStart(line: string, first: boolean): string {
   if (/^(?:[-+*](?=\s|$)|#{1,6}(?=\s|$)|>)/.test(line)) return `\\${line}`;
   if (/^(?:-[\s-]*|_[\s_]*|\*[\s*]*)$/.test(line) && line.replace(/\s/g, '').length >= 3) return `\\${line}`;
   if (!first && /^(?:=+|-+)\s*$/.test(line)) return `\\${line}`;
+  // Under a line of text it would make that line a table's header.
+  if (!first && /[|:]/.test(line) && /^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(line)) return `\\${line}`;
   if (/^~~~/.test(line)) return `\\${line}`;
   return line;
 }

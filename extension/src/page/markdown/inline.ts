@@ -5,7 +5,7 @@ import { isEmpty, type Inline, type Mark, type MarkKind } from './model';
 
 type Token =
   | { t: 'text'; text: string }
-  | { t: 'atom'; text: string }
+  | { t: 'atom'; text: string; code?: string }
   | { t: 'break'; lines: number }
   | { t: 'open'; mark: Mark }
   | { t: 'close'; mark: Mark };
@@ -23,6 +23,8 @@ export const ONE_LINE: InlineStyle = { br: ' ', paragraph: ' ', block: false };
 export const IN_CELL: InlineStyle = { br: '<br>', paragraph: '<br><br>', block: false };
 
 const DELIMITER: Partial<Record<MarkKind, string>> = { strong: '**', em: '*', del: '~~' };
+/** Where a word may be broken is nothing that shows. */
+const UNSEEN = /[\u00ad\u200b\ufeff]+/g;
 const MELTS = new Set<MarkKind>(['strong', 'em', 'del', 'sub', 'sup']);
 
 /** The Markdown of a run; '' if it says nothing. */
@@ -61,7 +63,7 @@ function tokenize(nodes: Inline[]): Token[] {
     for (const node of list) {
       switch (node.t) {
         case 'text': {
-          const words = node.text.replace(/[ \t\n\r\f\u200b\ufeff]+/g, ' ');
+          const words = node.text.replace(UNSEEN, '').replace(/[ \t\n\r\f]+/g, ' ');
           if (words.startsWith(' ')) space = true;
           const word = words.trim() === '' ? words.replace(/^ +| +$/g, '') : words.replace(/^ | $/g, '');
           if (word) arrive({ t: 'text', text: word });
@@ -97,9 +99,16 @@ function tokenize(nodes: Inline[]): Token[] {
       visitMark({ ...link, inner: [{ ...node, inner: link.inner }] });
       return;
     }
-    const text = plain(node.inner).replace(/\s+/g, ' ');
+    const text = plain(node.inner).replace(UNSEEN, '').replace(/\s+/g, ' ');
     if (text.startsWith(' ') && text.trim()) space = true;
-    if (text.trim()) arrive({ t: 'atom', text: codeSpan(text.trim()) });
+    if (!text.trim()) return;
+    // Code right behind code is one word to the eye, and its backticks would be read as one run.
+    const last = out.at(-1);
+    const melts = last?.t === 'atom' && last.code !== undefined && !breaks && !space && !opening.length;
+    if (melts) out.pop();
+    const code = (melts ? last.code! : '') + text.trim();
+    arrive({ t: 'atom', text: codeSpan(code), code });
+    if (text.endsWith(' ')) space = true;
   };
   visit(nodes);
   return out;

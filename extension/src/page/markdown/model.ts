@@ -44,7 +44,7 @@ export type Block =
 export function isEmpty(nodes: Inline[]): boolean {
   return nodes.every((node) => {
     switch (node.t) {
-      case 'text': return !/[^\s\u00a0\u200b\ufeff]/.test(node.text);
+      case 'text': return !/[^\s\u00a0\u00ad\u200b\ufeff]/.test(node.text);
       case 'br': return true;
       case 'mark': return isEmpty(node.inner);
       default: return false;

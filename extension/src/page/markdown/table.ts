@@ -79,6 +79,13 @@ function headerRows(rows: Row[]): number {
   const inHead = rows.findIndex((row) => row.section !== 'head');
   if (inHead !== 0) return inHead < 0 ? 1 : inHead;
   const first = rows[0]!;
+  const bare = rows.findIndex((row) => !row.cells.every((cell) => cell.header));
+  if (bare > 1) {
+    // Rows of headers go on as long as one above spans what is named below it; another one heads a section.
+    let heads = 1;
+    while (heads < bare && rows[heads]!.cells.length > 1 && rows[heads - 1]!.cells.some((cell) => cell.colspan > 1 || cell.rowspan > 1)) heads++;
+    return heads;
+  }
   return first.cells.every((cell) => cell.header) || (rows.length > 1 && first.cells.every(isBold) && !rows[1]!.cells.every(isBold)) ? 1 : 0;
 }
 
