@@ -116,3 +116,42 @@ fn the_policy_is_kept_without_a_daemon_and_a_damaged_one_is_not_passed_over() {
     std::fs::write(home.state("policy.json"), "{").unwrap();
     home.bridged(["serve", "--port", "0"]).fails(2, &["policy.json", "damaged"]);
 }
+
+/// What the user has written into the file by hand is not lost by a change through the daemon that has not read it yet.
+#[test]
+fn a_change_keeps_what_was_edited_by_hand() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let file = home.state("policy.json");
+    home.bridged(["policy", "set", "read-only", "on"]).ok();
+    let edited =
+        std::fs::read_to_string(&file).unwrap().replace("\"deny\": []", "\"deny\": [\"bank.example\"]");
+    std::fs::write(&file, edited).unwrap();
+    home.bridged(["policy", "set", "uploads", "on"]).ok();
+    let shown = || serde_json::from_str::<Value>(&home.bridged(["policy", "show", "--json"]).ok()).unwrap();
+    let now = shown();
+    assert_eq!(
+        (&now["read_only"], &now["uploads"], &now["deny"]),
+        (&json!(true), &json!(true), &json!(["bank.example"]))
+    );
+    let answer = daemon.client().call("get_page_markdown", json!({"url": "https://bank.example/"}));
+    assert_eq!(answer["code"], "PERMISSION_DENIED", "{answer}");
+
+    // A change is refused where the file cannot be understood; a pause holds all the same, and the file stays as it is.
+    std::fs::write(&file, "{\"deny\": [").unwrap();
+    home.bridged(["policy", "set", "uploads", "off"]).fails(1, &["policy.json is damaged", "mend it"]);
+    home.bridged(["policy", "set", "pause", "on"]).ok();
+    assert_eq!(daemon.client().call("list_tabs", json!({}))["code"], "PAUSED");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\"deny\": [");
+
+    // A file that is gone allows nothing that was forbidden.
+    std::fs::remove_file(&file).unwrap();
+    home.bridged(["policy", "set", "uploads", "off"]).ok();
+    let now = shown();
+    assert_eq!(
+        (&now["paused"], &now["read_only"], &now["deny"]),
+        (&json!(true), &json!(true), &json!(["bank.example"]))
+    );
+    drop(daemon);
+    assert_eq!(shown()["paused"], true, "and is whole again");
+}

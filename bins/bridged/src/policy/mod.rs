@@ -84,20 +84,17 @@ pub(crate) struct Change {
     pub deny: Option<Vec<String>>,
 }
 
+impl Change {
+    /// Whether it pauses, and does nothing else.
+    fn is_pause(&self) -> bool {
+        *self == Change { paused: Some(true), ..Change::default() }
+    }
+}
+
 impl Policy {
     /// Reads the folder's policy; without a file nothing is forbidden.
     pub(crate) fn open(folder: &Path) -> Outcome<Policy> {
-        let path = file(folder);
-        let rules = match read_private(&path, Holds::Rules)? {
-            None => Rules::default(),
-            // A policy that cannot be read might have forbidden anything, so it is not passed over.
-            Some(content) => json_object(&content).map_err(|e| {
-                Trouble::usage(format!(
-                    "{} is damaged ({e}): mend it, or remove it to allow everything again",
-                    path.display()
-                ))
-            })?,
-        };
+        let rules = read(folder)?.unwrap_or_default();
         Ok(Policy { folder: folder.to_owned(), rules, own_ports: Vec::new() })
     }
 
@@ -139,9 +136,18 @@ impl Policy {
         Ok(std::mem::replace(&mut self.rules, rules.clone()) != rules)
     }
 
-    /// Changes the rules, on the disk first; says whether anything is different now.
+    /// Changes the rules, on the disk first; says whether anything is different now. What the user has edited in the file
+    /// since it was read is kept, and holds from here on.
     pub(crate) fn change(&mut self, change: &Change) -> Outcome<bool> {
-        let mut rules = self.rules.clone();
+        let _lock = FolderLock::take(&self.folder)?;
+        let stored = match read(&self.folder) {
+            Ok(stored) => stored,
+            // Pausing must not fail. It outlasts this process too: with such a file none begins.
+            Err(_) if change.is_pause() => return Ok(!std::mem::replace(&mut self.rules.paused, true)),
+            Err(e) => return Err(e),
+        };
+        // A file that is gone says nothing.
+        let mut rules = stored.clone().unwrap_or_else(|| self.rules.clone());
         if let Some(paused) = change.paused {
             rules.paused = paused;
         }
@@ -167,15 +173,12 @@ impl Policy {
                 *sites = sites.change(list, written)?;
             }
         }
-        if rules == self.rules {
-            return Ok(false);
+        if rules != stored.unwrap_or_default() {
+            let mut content = serde_json::to_vec_pretty(&rules).doing("write down the policy")?;
+            content.push(b'\n');
+            write_private(&file(&self.folder), &content)?;
         }
-        let _lock = FolderLock::take(&self.folder)?;
-        let mut content = serde_json::to_vec_pretty(&rules).doing("write down the policy")?;
-        content.push(b'\n');
-        write_private(&file(&self.folder), &content)?;
-        self.rules = rules;
-        Ok(true)
+        Ok(std::mem::replace(&mut self.rules, rules.clone()) != rules)
     }
 
     /// Why a client's call may not be made, if it may not. The hub's own methods never come here.
@@ -190,6 +193,19 @@ impl Policy {
             request.param(key)
         })
     }
+}
+
+/// What the folder's file says; none without one.
+fn read(folder: &Path) -> Outcome<Option<Rules>> {
+    let path = file(folder);
+    let Some(content) = read_private(&path, Holds::Rules)? else { return Ok(None) };
+    // A policy that cannot be read might have forbidden anything, so it is not passed over.
+    json_object(&content).map(Some).map_err(|e| {
+        Trouble::usage(format!(
+            "{} is damaged ({e}): mend it, or remove it to allow everything again",
+            path.display()
+        ))
+    })
 }
 
 fn file(folder: &Path) -> PathBuf {
