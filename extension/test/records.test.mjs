@@ -66,7 +66,7 @@ const network = (action, more) => b.ok('network', { tab_id: tab, action, ...more
 const messages = async (more) => (await b.ok('console', { tab_id: tab, ...more })).messages;
 /** Repeats until the check passes, for what the browser tells a moment later. */
 async function until(look, holds) {
-  const end = Date.now() + 5000;
+  const end = Date.now() + 20_000;
   for (;;) {
     const seen = await look();
     if (holds(seen)) return seen;
@@ -239,7 +239,7 @@ test('console: what was written before the first call, errors that nobody caught
   assert.deepEqual(await messages(), []);
   await b.inPage('/early', `console.log('plain 测试', { a: 1, b: { c: 'x' }, d: [1, 'two'] }, null, undefined, 12n, true); console.warn('%s has %d files%c!', 'Anna', 3.7, 'color:red'); console.error(new Error('made')); console.debug(new Map([['k', 1]]), document.body)`);
   const written = await until(() => messages(), (m) => m.length >= 4);
-  assert.equal(written[0].text, 'plain 测试 {a: 1, b: {…}, d: Array(2)} null undefined 12n true');
+  assert.equal(written[0].text, 'plain 测试 {a: 1, b: {c: "x"}, d: [1, "two"]} null undefined 12n true');
   assert.deepEqual([written[1].level, written[1].text], ['warning', 'Anna has 3 files!']);
   assert.deepEqual([written[2].level, written[2].text.split('\n')[0]], ['error', 'Error: made']);
   assert.match(written[3].text, /^Map\(1\) \{"k" => 1\} body$/);
@@ -247,6 +247,26 @@ test('console: what was written before the first call, errors that nobody caught
   assert.equal((await messages({ limit: 1 })).length, 1);
   await b.inPage('/early', 'console.assert(1 > 2, "one is not more", 3); console.assert(false)');
   await until(() => messages({ limit: 2 }), ([one, two]) => one.text === 'Assertion failed: one is not more 3' && two.text === 'Assertion failed' && one.level === 'error');
+});
+
+test('console: objects are told as deep as they are, within bounds; what was handled after all is no error', async () => {
+  await b.ok('console', { tab_id: tab, action: 'clear' });
+  await b.inPage('/early', `
+    const ring = { name: 'ring', in: { its: 1 } }; ring.in.self = ring;
+    console.log('user', { name: 'Anna', list: [{ id: 1, tags: ['a', 'b'] }], deep: { two: { three: { four: { five: { six: 6 } } } } } });
+    console.log(Object.fromEntries(Array.from({ length: 8 }, (_, i) => ['k' + i, i % 2 ? { i } : 'v'.repeat(i * 30)])));
+    console.log(ring, [[1, [2, [3]]]], new (class Point { at = { x: 1 } })());
+    const state = { count: 1 }; console.log(state); state.count = 2;
+    (function outer() { console.trace('here') })();
+    const late = Promise.reject(new Error('handled after all')); setTimeout(() => late.catch(() => console.log('handled')), 50);`);
+  const said = (await until(() => messages(), (m) => m.some((x) => x.text === 'handled'))).map((m) => m.text);
+  assert.equal(said[0], 'user {name: "Anna", list: [{id: 1, tags: ["a", "b"]}], deep: {two: {three: {four: {five: {…}}}}}}');
+  assert.equal(said[1], `{k0: "", k1: {i: 1}, k2: "${'v'.repeat(60)}", k3: {i: 3}, k4: "${'v'.repeat(120)}", k5: {i: 5}, k6: "${'v'.repeat(180)}", k7: {i: 7}}`);
+  assert.match(said[2], /^\{name: "ring", in: \{its: 1, self: \{name: "ring", in: .*\} \[\[1, \[2, \[3\]\]\]\] Point \{at: \{x: 1\}\}$/);
+  assert.equal(said[3], '{count: 1}', 'as it was');
+  assert.match(said[4], /^here\n {4}at outer \(/);
+  assert.equal(said.find((text) => /after all/.test(text)), undefined);
+  await b.ok('console', { tab_id: tab, level: 'warn' });
 });
 
 test('console: a flood ends the listening and not the bridge; the next call says so and has the latest lines', async () => {

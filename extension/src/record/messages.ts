@@ -1,8 +1,14 @@
 // What a page writes to the console, and what the browser says there about it, as texts.
 import { sites } from '../policy/policy';
+import { deepen, isDeep } from './deeper';
 import { Recorder, type Recording } from './recorder';
+import { format, show, type Remote } from './values';
 
 export const LEVELS = ['debug', 'info', 'warning', 'error'] as const;
+/** `log` is as severe as `info`; `warn` is the name that pages know. */
+const SAME: Record<string, (typeof LEVELS)[number]> = { log: 'info', warn: 'warning' };
+export type Level = (typeof LEVELS)[number] | 'log' | 'warn';
+const severity = (level: Level) => LEVELS.indexOf(SAME[level] ?? (level as (typeof LEVELS)[number]));
 
 export interface Message {
   level: 'debug' | 'log' | 'info' | 'warning' | 'error';
@@ -16,16 +22,16 @@ export interface Message {
 }
 
 /** With the origin of the page that it is of, or those of the pages of which it may be; they are not shown. */
-type Entry = Message & { origins: string[] };
+type Entry = Message & { origins: string[]; exception?: string };
 
 const TEXT_MOST = 10_000;
 const IDLE_MS = 10 * 60_000;
 /** Chrome itself tells up to 1000 at once, those from before. */
 const FLOOD = 1500;
 
-export const messages = new Recorder<Entry>({ name: 'console', domains: ['Runtime', 'Log'], idle_ms: IDLE_MS, flood: FLOOD, event });
+export const messages = new Recorder<Entry>({ name: 'console', domains: ['Runtime', 'Log'], idle_ms: IDLE_MS, flood: FLOOD, event, at: ({ timestamp }) => (typeof timestamp === 'number' ? timestamp : undefined) });
 
-export const shown = ({ origins: _, ...message }: Entry): Message => message;
+export const shown = ({ origins: _, exception: __, ...message }: Entry): Message => message;
 
 /** What is of no page that is known is not told; the browser's remarks name addresses, also of others. */
 const mayBeTold = ({ origins, url, source, text }: Entry) =>
@@ -33,12 +39,11 @@ const mayBeTold = ({ origins, url, source, text }: Entry) =>
 const ADDRESS = /\b(?:https?|wss?):\/\/[^\s'"]+/gi;
 
 /** Whether the message is at least as severe, and of no denied site. */
-export const atLeast = (level: (typeof LEVELS)[number] | undefined) => (m: Entry): boolean =>
-  mayBeTold(m) && (level === undefined || LEVELS.indexOf(m.level === 'log' ? 'info' : m.level) >= LEVELS.indexOf(level));
+export const atLeast = (level: Level | undefined) => (m: Entry): boolean => mayBeTold(m) && (level === undefined || severity(m.level) >= severity(level));
 
-interface Frame { url?: string; lineNumber?: number }
+interface Frame { functionName?: string; url?: string; lineNumber?: number; columnNumber?: number }
 interface Called { type: string; executionContextId?: number; args: Remote[]; timestamp: number; stackTrace?: { callFrames?: Frame[] } }
-interface Thrown { timestamp: number; exceptionDetails: { text: string; executionContextId?: number; exception?: Remote; url?: string; lineNumber?: number; stackTrace?: { callFrames?: Frame[] } } }
+interface Thrown { timestamp: number; exceptionDetails: { exceptionId: number; text: string; executionContextId?: number; exception?: Remote; url?: string; lineNumber?: number; stackTrace?: { callFrames?: Frame[] } } }
 interface Logged { entry: { source: string; level: string; text: string; timestamp: number; url?: string; lineNumber?: number } }
 
 interface Context { session: string; origin: string; live: boolean }
@@ -66,11 +71,18 @@ function event(recording: Recording<Entry>, method: string, params: Record<strin
   } else if (method === 'Runtime.consoleAPICalled') {
     const { type, args, timestamp, stackTrace, executionContextId } = params as unknown as Called;
     if (type === 'endGroup' || type === 'clear') return;
-    push({ level: levelOf(type), text: cut(wordsOf(type, format(args))), source: 'console', at: Math.round(timestamp), ...place(stackTrace?.callFrames?.[0]), ...of(executionContextId) });
+    const words = () => cut(wordsOf(type, format(args), stackTrace?.callFrames));
+    const message: Entry = { level: levelOf(type), text: words(), source: 'console', at: Math.round(timestamp), ...place(stackTrace?.callFrames?.[0]), ...of(executionContextId) };
+    push(message);
+    if (isDeep(args)) complete(recording, session, args, () => { message.text = words(); });
   } else if (method === 'Runtime.exceptionThrown') {
     const { timestamp, exceptionDetails: e } = params as unknown as Thrown;
     const what = e.exception ? show(e.exception) : '';
-    push({ level: 'error', text: cut(what ? `${e.text === 'Uncaught' ? 'Uncaught ' : `${e.text} `}${what}` : e.text), source: 'exception', at: Math.round(timestamp), ...place(e.stackTrace?.callFrames?.[0] ?? e), ...of(e.executionContextId) });
+    push({ level: 'error', text: cut(what ? `${e.text === 'Uncaught' ? 'Uncaught ' : `${e.text} `}${what}` : e.text), source: 'exception', at: Math.round(timestamp), ...place(e.stackTrace?.callFrames?.[0] ?? e), ...of(e.executionContextId), exception: `${session} ${e.exceptionId}` });
+  } else if (method === 'Runtime.exceptionRevoked') {
+    // A rejection that was handled after all.
+    const at = recording.entries.findIndex((m) => m.exception === `${session} ${String(params.exceptionId)}`);
+    if (at >= 0) recording.entries.splice(at, 1);
   } else if (method === 'Log.entryAdded') {
     const { source, level, text, timestamp, url, lineNumber } = (params as unknown as Logged).entry;
     // What a worker says is told here by its page, and by the worker itself.
@@ -83,9 +95,40 @@ function event(recording: Recording<Entry>, method: string, params: Record<strin
 const isNamed = (origin: string) => URL.canParse(origin) && !/^chrome-extension:/i.test(origin);
 
 /** As the console shows it: what kind of call it was, where the arguments do not say so. */
-function wordsOf(type: string, text: string): string {
+function wordsOf(type: string, text: string, stack: Frame[] = []): string {
   if (type === 'assert') return text && text !== 'console.assert' ? `Assertion failed: ${text}` : 'Assertion failed';
-  return text || (type === 'trace' ? 'console.trace' : '');
+  if (type === 'trace') return [text || 'console.trace', ...stack.map((f) => `    at ${f.functionName || '<anonymous>'} (${f.url ?? ''}:${(f.lineNumber ?? 0) + 1}:${(f.columnNumber ?? 0) + 1})`)].join('\n');
+  return text;
+}
+
+/** Messages that are being completed, in each recording. */
+const underWay = new WeakMap<Recording<Entry>, { all: Set<Promise<void>>; opened: number }>();
+/** Of more at once only the previews are told. */
+const COMPLETED_MOST = 100;
+const COMPLETE_MS = 1000;
+/** After so many the page's objects are let go of, which a message that comes in that moment may lose its depth by. */
+const RELEASE_AFTER = 500;
+
+function complete(recording: Recording<Entry>, session: string, args: Remote[], then: () => void): void {
+  const state = underWay.get(recording) ?? { all: new Set(), opened: 0 };
+  underWay.set(recording, state);
+  const { all } = state;
+  if (all.size >= COMPLETED_MOST) return;
+  const of = session === '' ? undefined : session;
+  // A page that is left takes its objects along: then the preview stands.
+  const work = deepen(args, (method, params) => recording.send(method, params, of)).then((any) => { if (any) then(); }, () => {}).finally(() => {
+    all.delete(work);
+    if (++state.opened < RELEASE_AFTER || all.size > 0) return;
+    state.opened = 0;
+    recording.send('Runtime.releaseObjectGroup', { objectGroup: 'console' }, of).catch(() => {});
+  });
+  all.add(work);
+}
+
+/** Resolves when the messages that are there are complete, or after a second. */
+export async function completed(recording: Recording<Entry>): Promise<void> {
+  const all = underWay.get(recording)?.all;
+  if (all?.size) await Promise.race([Promise.all(all), new Promise((r) => setTimeout(r, COMPLETE_MS))]);
 }
 
 function levelOf(type: string): Message['level'] {
@@ -100,48 +143,3 @@ function levelOf(type: string): Message['level'] {
 
 const place = (frame: Frame | undefined) => ({ ...(frame?.url ? { url: frame.url.slice(0, 2000) } : {}), ...(frame?.url && frame.lineNumber !== undefined ? { line: frame.lineNumber + 1 } : {}) });
 const cut = (text: string) => (text.length > TEXT_MOST ? `${text.slice(0, TEXT_MOST)}…` : text);
-
-interface Preview { subtype?: string; description?: string; overflow?: boolean; properties?: Property[]; entries?: { key?: Preview; value: Preview }[]; type?: string }
-interface Property { name: string; type: string; subtype?: string; value?: string; valuePreview?: Preview }
-interface Remote { type: string; subtype?: string; value?: unknown; unserializableValue?: string; description?: string; preview?: Preview }
-
-/** The arguments as the console shows them: the first one may hold places for the others. */
-function format(args: Remote[]): string {
-  const [first, ...rest] = args;
-  if (first?.type !== 'string' || !String(first.value).includes('%')) return args.map(show).join(' ');
-  const text = String(first.value).replace(/%([sdifoOc%])/g, (whole, kind: string) => {
-    if (kind === '%') return '%';
-    if (!rest.length) return whole;
-    const next = rest.shift()!;
-    if (kind === 'c') return '';
-    return kind === 'd' || kind === 'i' ? String(Math.trunc(Number(next.value))) : show(next);
-  });
-  return [text, ...rest.map(show)].join(' ');
-}
-
-function show(remote: Remote): string {
-  if (remote.type === 'string') return String(remote.value);
-  if (remote.unserializableValue !== undefined) return remote.unserializableValue;
-  if (remote.type === 'undefined') return 'undefined';
-  // null has an object's type and a value.
-  if (remote.type !== 'object' && remote.type !== 'function' && remote.type !== 'symbol') return String(remote.value);
-  if (remote.subtype === 'null') return 'null';
-  if (remote.subtype === 'error' || remote.subtype === 'node' || remote.subtype === 'regexp' || remote.subtype === 'date' || !remote.preview) return remote.description ?? remote.type;
-  return showPreview(remote.preview, remote.description);
-}
-
-function showPreview({ subtype, properties = [], entries, overflow, description }: Preview, name = description): string {
-  const more = overflow ? ', …' : '';
-  if (entries) return `${name ?? ''} {${entries.map(({ key, value }) => (key ? `${inner(key)} => ${inner(value)}` : inner(value))).join(', ')}${more}}`;
-  const list = subtype === 'array' || subtype === 'typedarray';
-  const shown = properties.map((p) => (list && /^\d+$/.test(p.name) ? property(p) : `${p.name}: ${property(p)}`)).join(', ') + more;
-  return list ? `[${shown}]` : `${name && name !== 'Object' ? `${name} ` : ''}{${shown}}`;
-}
-
-const inner = (preview: Preview): string => (preview.properties?.length || preview.entries ? showPreview(preview) : preview.type === 'string' ? JSON.stringify(preview.description ?? '') : preview.description ?? preview.type ?? '');
-
-function property({ type, value, valuePreview }: Property): string {
-  if (valuePreview) return showPreview(valuePreview);
-  if (type === 'object' && value === 'Object') return '{…}';
-  return type === 'string' ? JSON.stringify(value ?? '') : type === 'function' ? 'ƒ' : value ?? type;
-}

@@ -36,11 +36,14 @@ export interface Kind<E> {
   idle_ms: number;
   /** So many events within 3 s are more than can be heard without everything else of the bridge waiting behind them. */
   flood: number;
+  /** When the page did what the event tells of (Date.now() milliseconds), where it says so. */
+  at?: (params: Record<string, unknown>) => number | undefined;
   event(recording: Recording<E>, method: string, params: Record<string, unknown>, push: (entry: E) => void, session?: string): void;
 }
 
-/** The time for which a kind's `flood` counts. */
+/** The time for which a kind's `flood` counts. So much that is heard so long after it was said is a flood, too, on a machine that hears less in that time. */
 const FLOOD_MS = 3000;
+const LATE_MOST = 200;
 const FLOODED = 'the tab said more than can be written down in time, so that listening ended';
 
 export class Recorder<E> {
@@ -154,12 +157,15 @@ export class Recorder<E> {
           if (live.entries.length > RING) { live.entries.shift(); live.dropped++; }
         };
         let heard = 0;
+        let late = 0;
         let from = Date.now();
         const unhear = onDebuggerEvent(tabId, (method, params, session) => {
           if (++heard % this.kind.flood === 0) {
             if (Date.now() - from < FLOOD_MS) return flooded();
             from = Date.now();
           }
+          const at = this.kind.at?.(params) ?? 0;
+          if (at > live.since && Date.now() - at > FLOOD_MS && ++late > LATE_MOST) return flooded();
           this.kind.event(live, method, params, push, session);
         });
         const flooded = () => {
