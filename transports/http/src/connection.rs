@@ -10,6 +10,7 @@ use bridge_driver::{Clock, Host, Ousted};
 use bridge_websocket::User;
 use bridge_websocket::request::{self, MAX_HEAD};
 use futures::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
@@ -31,6 +32,8 @@ pub(crate) struct Limits {
     pub(crate) ahead: usize,
     /// Connections at once.
     pub(crate) connections: usize,
+    /// How many of those that were turned away are waited for at once.
+    pub(crate) leaving: usize,
 }
 
 impl Default for Limits {
@@ -42,6 +45,7 @@ impl Default for Limits {
             linger_ms: 1_000,
             ahead: 64 << 10,
             connections: 512,
+            leaving: 32,
         }
     }
 }
@@ -284,6 +288,8 @@ where
         if !matches!(told.await, Some(Ok(()))) {
             return;
         }
+        // Anybody may be turned away, as often as they like: of a crowd the rest is closed at once.
+        let Some(_leaving) = Leaving::enter(self.inside) else { return };
         let drained = async {
             loop {
                 self.have.clear();
@@ -294,6 +300,25 @@ where
             }
         };
         let _ = within(clock, linger, drained).await;
+    }
+}
+
+/// One that was turned away and is waited for.
+struct Leaving<'a>(&'a Cell<usize>);
+
+impl<'a> Leaving<'a> {
+    fn enter<H: Host, C: Clock>(inside: &'a Inside<H, C>) -> Option<Self> {
+        let leaving = &inside.leaving;
+        (leaving.get() < inside.limits.leaving).then(|| {
+            leaving.set(leaving.get() + 1);
+            Self(leaving)
+        })
+    }
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
     }
 }
 

@@ -85,6 +85,8 @@ pub(crate) struct Inside<H: Host, C: Clock> {
     pub(crate) scratch: RefCell<Vec<u8>>,
     /// Connections, and requests that are being answered.
     pub(crate) connections: Cell<usize>,
+    /// Those that were turned away and may still be reading why.
+    pub(crate) leaving: Cell<usize>,
     answering: Cell<usize>,
     answered: RefCell<Option<Waker>>,
     pub(crate) porter: Rc<dyn Porter>,
@@ -111,6 +113,7 @@ impl<H: Host, C: Clock> Door<H, C> {
             limits: Limits::default(),
             scratch: RefCell::default(),
             connections: Cell::new(0),
+            leaving: Cell::new(0),
             answering: Cell::new(0),
             answered: RefCell::default(),
             porter,

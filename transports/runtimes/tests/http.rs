@@ -1,4 +1,4 @@
-//! The HTTP door by the clock, played through in no time: heads and bodies that do not come, connections that wait (T14, T26).
+//! The HTTP door by the clock, played through in no time: heads and bodies that do not come, connections that wait (T14, T26, T36).
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use bridge_driver::contract::{Pipe, StillClock, TestHost, World, config, pipe};
@@ -9,10 +9,13 @@ use bridge_mcp::provider::SaveFile;
 use bridge_websocket::User;
 use futures::executor::LocalPool;
 use futures::future::LocalBoxFuture;
+use futures::io::AsyncWrite;
 use futures::task::LocalSpawnExt;
 use std::cell::RefCell;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 /// Lets everybody of the same account in.
 struct Desk(Rc<RefCell<Vec<u16>>>);
@@ -182,4 +185,33 @@ fn a_peer_that_takes_no_answer_is_closed_after_ten_seconds() {
     assert!(!deaf.ended());
     still.pass(1);
     assert!(deaf.ended());
+}
+
+/// T36: whoever is refused has a second to read why; a crowd of them has no more places than others who are strangers.
+#[test]
+fn of_those_that_are_turned_away_few_are_waited_for() {
+    let mut still = Still::new();
+    let mut gone = 0;
+    let crowd: Vec<Pipe> = (0..100)
+        .map(|_| {
+            let mut peer = still.knock();
+            still.say(&peer, "GET /x HTTP/1.1\r\nHost: evil\r\n\r\n");
+            assert!(String::from_utf8(peer.take()).unwrap().starts_with("HTTP/1.1 403 "));
+            gone += usize::from(is_gone(&mut peer));
+            peer
+        })
+        .collect();
+    assert_eq!(gone, 68);
+    still.pass(1_000);
+    assert_eq!(crowd.into_iter().filter_map(|mut peer| is_gone(&mut peer).then_some(())).count(), 100);
+    // There is room again.
+    let mut late = still.knock();
+    still.say(&late, "GET /x HTTP/1.1\r\nHost: evil\r\n\r\n");
+    assert!(!is_gone(&mut late));
+}
+
+/// Whether the other end is closed for both ways.
+fn is_gone(peer: &mut Pipe) -> bool {
+    let mut cx = Context::from_waker(futures::task::noop_waker_ref());
+    matches!(Pin::new(peer).poll_write(&mut cx, b"x"), Poll::Ready(Err(_)))
 }
