@@ -11,6 +11,8 @@ const story = (n) => Array.from({ length: n }, (_, i) => `<p>Paragraph ${i} of t
 const pages = {
   '/short': page(`<div class="top"><a href="/">NOISE home</a> <a href="/a">NOISE about</a></div><div id="content"><h1>Short story</h1>${story(3)}<ul><li>one</li><li>two</li></ul></div>
     <div class="sidebar"><h3>NOISE popular</h3><ul><li><a href="/1">NOISE one</a></li></ul></div><div class="footer">NOISE 2026 <a href="/i">NOISE imprint</a></div>`, 'Short story - Site'),
+  '/remarks': page(`<nav>NOISE</nav><main><article><h1>Remarks</h1>${story(3)}<aside class="note"><strong>Note:</strong> Mind the gap.</aside>${story(1)}<aside aria-label="Tip" class="starlight-aside starlight-aside--tip"><p>Starlight says so.</p></aside>
+    <aside class="quote"><div class="title">bob:</div><blockquote>as he said</blockquote></aside><p>And on it goes, with some more words, so that the article has an end, as all articles should have.</p><aside class="related">NOISE <a href="/r">NOISE</a></aside></article><aside><h3>NOISE</h3><a href="/x">NOISE</a></aside></main>`),
   '/little': page('<nav><a href="/">Menu</a></nav><main><p>Tiny.</p></main><footer>Foot</footer>'),
   '/parts': page(`<nav>NOISE</nav>${story(1)}<div><h3>Feature</h3><p>Short.</p></div><div><h2>Prices</h2><table><tr><th>Plan</th><th>Price</th></tr><tr><td>Free</td><td>0</td></tr></table></div><div><h2>Questions</h2><p>What is it? It is a thing.</p><p>Is it? It is.</p><p>Was it ever something else, and if so, for how long, and why did it change, and who decided that it had to change?</p></div>`),
   '/twins': page('<p>price <span><span style="position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0,0,0,0)">$12.99</span><span aria-hidden="true"><span>$</span>12.99</span></span> <span aria-hidden="true">HID</span></p>'),
@@ -18,7 +20,7 @@ const pages = {
   '/ticks': page(`<ul><li><span role="checkbox" aria-checked="true" tabindex="0"></span> bought</li><li><label><span role="checkbox" aria-checked="false"></span>to buy</label></li>
     <li role="checkbox" aria-checked="true">sent</li><li role="menuitemcheckbox" aria-checked="false">to send</li><li><button role="switch" aria-checked="true">Sw</button> on</li>
     <li>text <span role="checkbox" aria-checked="true"></span></li></ul>`),
-  '/formula': page('<p>Euler: <span class="katex"><span class="katex-mathml"><math><semantics><mi>e</mi><annotation encoding="application/x-tex">e^{i\\pi}+1=0</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">eiπ+1=0</span></span>.</p><math><mi>y</mi><mo>=</mo><mn>1</mn></math>'),
+  '/formula': page('<p>Euler: <span class="katex"><span class="katex-mathml"><math><semantics><mi>e</mi><annotation encoding="application/x-tex">e^{i\\pi}+1=0</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">eiπ+1=0</span></span>.</p><math><mi>y</mi><mo>=</mo><mn>1</mn></math><p><math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mn>2</mn></mfrac><mo>+</mo><msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup><mo>+</mo><msqrt><mi>y</mi></msqrt></math></p>'),
   '/nodes': page(Array.from({ length: 6000 }, (_, i) => `<section><h2>S${i}</h2><p>text <b>${i}</b> <a href="/${i}">link</a></p><ul><li>a</li><li>b</li></ul></section>`).join('')),
   '/deep': page('<script>let p = document.body; for (let i = 0; i < 600; i++) { const d = document.createElement(["blockquote", "div", "ul", "b"][i % 4]); p.append(d); p = d } p.textContent = "bottom"</script>'),
   // Elements in any order, as no parser would leave them but a script may: the same ones for the same number.
@@ -93,6 +95,12 @@ test('an article without what stands around it, with all that is in it', async (
   assert.match(markdown, /\n> /);
 });
 
+test('a remark that belongs to the article stays in it, whatever its element says', async () => {
+  const markdown = await read('/remarks');
+  has(markdown, 'Mind the gap.', 'Starlight says so.', 'as he said', 'Paragraph 1 of');
+  assert.equal(markdown.match(/NOISE/g), null);
+});
+
 test('a short article is found without any landmark', async () => {
   const markdown = await read('/short');
   assert.match(markdown, /^# Short story\n\nParagraph 0[\s\S]*- one\n- two$/);
@@ -137,7 +145,7 @@ test('of two twins, one for eyes and one for screen readers, the one that is see
 });
 
 test('a formula is its TeX, where the page has it', async () => {
-  assert.equal(await read('/formula'), 'Euler: $e^{i\\pi}+1=0$.\n\ny=1');
+  assert.equal(await read('/formula'), 'Euler: $e^{i\\pi}+1=0$.\n\ny=1\n\n(a+1)/2+x_i^2+√y');
 });
 
 test('the language of code is read wherever it is marked', async () => {

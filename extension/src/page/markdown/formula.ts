@@ -20,11 +20,32 @@ function texOf(math: Element): string | null {
   return native(math).getAttribute('display') === 'block' ? `$$${tex}$$` : `$${tex}$`;
 }
 
-/** The symbols that are drawn: not what is noted beside them, and not what only keeps a place free. */
-function symbols(math: Element): string {
-  const texts = document.createTreeWalker(math, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) =>
-    (node instanceof Element && /^(?:annotation|annotation-xml|mphantom)$/.test(native(node).localName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
-  const parts: string[] = [];
-  while (texts.nextNode()) if (texts.currentNode instanceof Text) parts.push(texts.currentNode.data);
-  return parts.join('').replace(/\s+/g, ' ').trim();
+/** Formulas are not nested deeper than this by people. */
+const DEEPEST = 60;
+
+/** The symbols that are drawn, in one line: not what is noted beside them, and not what only keeps a place free. */
+function symbols(math: Element, depth = 0): string {
+  const name = native(math).localName;
+  if (/^(?:annotation|annotation-xml|mphantom)$/.test(name) || depth > DEEPEST) return '';
+  const parts = Array.from(native(math).children, (child) => symbols(child, depth + 1));
+  if (!parts.length) return (native(math).textContent ?? '').replace(/[\u2061-\u2064]/g, '').replace(/\s+/g, ' ').trim();
+  const [base = '', first = '', second = ''] = parts.map(grouped);
+  const below = first && `_${first}`, above = (script: string) => script && `^${script}`;
+  // Two numbers above each other must not become one.
+  switch (name) {
+    case 'mfrac': return `${base}/${first}`;
+    case 'msup': case 'mover': return base + above(first);
+    case 'msub': case 'munder': return base + below;
+    case 'msubsup': case 'munderover': return base + below + above(second);
+    case 'msqrt': return `√${grouped(parts.join(''))}`;
+    case 'mroot': return `${first}√${base}`;
+    case 'mtr': return parts.join(', ');
+    case 'mtable': return parts.join('; ');
+    default: return parts.join('');
+  }
+}
+
+/** A part of several symbols in brackets, unless it has some. */
+function grouped(part: string): string {
+  return /^(?:[\p{L}\p{N}.,]*|.|\([^()]*\))$/u.test(part) ? part : `(${part})`;
 }

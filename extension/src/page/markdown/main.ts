@@ -122,6 +122,8 @@ const ASIDE = new Set(['nav', 'footer', 'aside', 'form', 'dialog']);
 const ASIDE_ROLE = /^(?:navigation|complementary|contentinfo|search|banner|dialog|alertdialog)$/;
 const NOISE = /(?:^|[\s_-])(?:related|share|sharing|social|newsletter|subscribe|signup|promo|sponsor(?:ed)?|advert(?:isement)?s?|ads?|cookies?|consent|breadcrumbs?|sidebar|recommend(?:ed|ations?)?|popular|trending|more-(?:stories|articles|news)|read-(?:more|next)|also-like|toolbar|menu|pagination|pager|outbrain|taboola|skip-links?)(?:$|[\s_-])/i;
 
+const REMARK = /(?:^|[\s_-])(?:note|tip|hint|info|important|caution|warning|danger|success|callout|admonition|quote|pullquote|onebox|example|remark|key-(?:point|term|takeaway)s?|special|beta|deprecated|experimental)(?:$|[\s_-])/i;
+
 /** Beside an article they are not it; on the page of a discussion they are all there is. */
 const COMMENTS = /(?:^|[\s_-])(?:comments?|disqus)(?:$|[\s_-])/i;
 
@@ -160,8 +162,15 @@ function namesOf(el: Element): string {
   return `${native(el).getAttribute('class') ?? ''} ${native(el).id}`;
 }
 
+/** A remark or a quotation that belongs where it stands, though its element says aside: notes of manuals, quotes of forums. */
+function isRemark(el: Element): boolean {
+  if (native(el).localName !== 'aside' || NOISE.test(namesOf(el))) return false;
+  return native(el).getAttribute('role') === 'note' || REMARK.test(`${namesOf(el)} ${native(el).getAttribute('aria-label') ?? ''}`) || native(el).querySelector('blockquote, pre') !== null;
+}
+
 /** Named as something beside the content, by its element, its role or its class. */
 function isAside(el: Element): boolean {
+  if (isRemark(el)) return false;
   if (ASIDE.has(native(el).localName) || ASIDE_ROLE.test(native(el).getAttribute('role') ?? '')) return true;
   return !/^(?:body|table|pre|figure)$/.test(native(el).localName) && NOISE.test(namesOf(el));
 }

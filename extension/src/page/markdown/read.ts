@@ -69,7 +69,7 @@ class Reader {
     }
     const formula = formulaOf(el);
     if (formula !== null) {
-      if (formula && seen()) this.to.put({ t: 'raw', text: formula });
+      if (formula && seen()) this.to.put({ t: formula.startsWith('$') ? 'raw' : 'text', text: formula });
       return 'skip';
     }
     if (/^(?:img|hr|br|svg)$/.test(tag) && (style.visibility !== 'visible' || (tag === 'img' && !seen()))) return 'skip';
