@@ -6,7 +6,7 @@ import { start } from './harness/start.mjs';
 let b, tab;
 before(async () => {
   b = await start({
-    pages: { '/': '<title>Script</title><h1 id="h" class="big title">Hello</h1><iframe srcdoc="<p id=inner>in</p>"></iframe><script>var secret = 7</script>', '/two': '<title>Two</title>' },
+    pages: { '/': '<title>Script</title><h1 id="h" class="big title">Hello</h1><iframe srcdoc="<p id=inner>in</p>"></iframe><iframe sandbox srcdoc="other"></iframe><script>var secret = 7</script>', '/two': '<title>Two</title>' },
     routes: { '/strict': { body: '<title>Strict</title><h1>x</h1>', headers: { 'content-security-policy': "default-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'" } } },
   });
   tab = await b.open('/');
@@ -28,7 +28,7 @@ for (const [code, want] of [
   ['document.querySelectorAll("h1")', [{ __element: 'h1', id: 'h', class: 'big title', text: 'Hello' }]],
   ['document.querySelector("iframe").contentDocument.querySelector("#inner")', { __element: 'p', id: 'inner', class: '', text: 'in' }],
   ['({ get bad() { throw new Error("x") }, good: 1 })', { bad: '[Throws Error: x]', good: 1 }],
-  ['window', '[Window]'], ['new Uint8Array([1, 2])', [1, 2]],
+  ['window', '[Window]'], ['Array.from(document.querySelectorAll("iframe"), (f) => f.contentWindow)', ['[Window]', '[Window]']], ['new Uint8Array([1, 2])', [1, 2]],
   ['new Promise((r) => setTimeout(r, 50, "later"))', 'later'],
   ['let n = 20; n + 1', 21], ['await Promise.resolve(5)', 5], ['const r = await 6; return r', 6], ['return 7', 7],
   ['{ a: 1 }', { a: 1 }], ['{ title: document.title, n: 2 };', { title: 'Script', n: 2 }], ['{ let n = 3; n }', 3], ['{}', {}],

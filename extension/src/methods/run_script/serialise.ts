@@ -42,7 +42,13 @@ export function serialise(root: unknown): string | undefined {
     return object instanceof Node || (typeof nodeType === 'number' && typeof nodeName === 'string') || Object.prototype.toString.call(object) === '[object HTMLFormElement]';
   };
 
+  /** Any frame's: of one of another origin nothing else may even be asked. */
+  const isWindow = (object: object): boolean => {
+    try { return (object as { window?: unknown }).window === object; } catch { return false; }
+  };
+
   const shape = (object: object, depth: number): unknown => {
+    if (isWindow(object)) return '[Window]';
     if (isNode(object)) {
       // By the prototypes' own accessors: a form's controls hide the form's properties of the same name.
       const ask = (of: object, name: string): unknown => { try { return Object.getOwnPropertyDescriptor(of, name)?.get?.call(object) as unknown; } catch { return undefined; } };
@@ -50,7 +56,6 @@ export function serialise(root: unknown): string | undefined {
       if (ask(Node.prototype, 'nodeType') !== 1) return { __node: ask(Node.prototype, 'nodeName'), text };
       return { __element: ask(Element.prototype, 'localName'), id: ask(Element.prototype, 'id'), class: Element.prototype.getAttribute.call(object, 'class') ?? '', text };
     }
-    if (object === window || object instanceof Window) return '[Window]';
     if (object instanceof Date) return Number.isNaN(object.getTime()) ? 'Invalid Date' : object.toISOString();
     if (object instanceof RegExp) return String(object);
     if (object instanceof Error) return `${object.name}: ${object.message}`;
