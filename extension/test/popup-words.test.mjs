@@ -16,14 +16,15 @@ test('English and Chinese have the same texts, in the same order, with the same 
   for (const key of Object.keys(en)) {
     assert.deepEqual(values(zh[key].message), values(en[key].message), key);
     assert.ok(en[key].message && zh[key].message, key);
-    if (key !== 'name') assert.match(zh[key].message, /\p{Script=Han}|^[^\p{L}]*$/u, key);
+    if (key !== 'name' && key !== 'language') assert.match(zh[key].message, /\p{Script=Han}|^[^\p{L}]*$/u, key);
   }
+  assert.deepEqual([en.language.message, zh.language.message], ['en', 'zh-CN']);
 });
 
 test('every text that is asked for is there, and none is there for nothing', () => {
   const html = read('static/popup.html', 'static/prompt.html');
   const code = read('src/popup/popup.ts', 'src/popup/actors.ts', 'src/popup/limits.ts', 'src/prompt/page.ts', 'src/popup/serve.ts', 'src/connection/badge.ts', 'build.mjs');
-  const asked = new Set(['name', 'description']);
+  const asked = new Set(['name', 'language', 'description']);
   for (const [, key] of html.matchAll(/data-i18n(?:-title)?="(\w+)"/g)) asked.add(key);
   for (const [key] of code.matchAll(/\b(?:popup|prompt|state|hint|badge)_[a-z_]+[a-z]\b/g)) asked.add(key);
   for (const state of ['up', 'dialing', 'down', 'unpaired', 'refused', 'replaced', 'foreign']) for (const kind of ['badge', 'state', 'hint']) asked.add(`${kind}_${state}`);

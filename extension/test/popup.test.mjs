@@ -52,6 +52,7 @@ test('every control can be reached and named without a mouse', async () => {
   const names = await b.chromium.evaluate(page, `[...document.querySelectorAll('button, input')].filter((e) => e.checkVisibility()).map((e) => [e.tabIndex, e.textContent || e.labels?.[0]?.textContent])`);
   assert.ok(names.length >= 2);
   for (const [index, name] of names) assert.ok(index >= 0 && name, JSON.stringify(names));
+  assert.equal(await b.chromium.evaluate(page, 'document.documentElement.lang'), 'en', 'the language of the words, not the browser\'s');
 });
 
 test('a liar on the port is named; without a key the popup takes one', async () => {

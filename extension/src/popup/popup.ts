@@ -10,7 +10,8 @@ const LOOK: Record<Status['state'], 'good' | 'warn' | 'bad' | 'idle'> = {
 /** So long a daemon may take to give a sign of life before the popup says that it does not. */
 const SILENT_MS = 2500;
 
-document.documentElement.lang = chrome.i18n.getUILanguage();
+// That of the words, which are English in a browser that speaks neither language of theirs.
+document.documentElement.lang = text('language');
 for (const node of document.querySelectorAll<HTMLElement>('[data-i18n]')) node.textContent = text(node.dataset.i18n ?? '');
 for (const node of document.querySelectorAll<HTMLElement>('[data-i18n-title]')) node.title = text(node.dataset.i18nTitle ?? '');
 

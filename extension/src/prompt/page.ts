@@ -2,7 +2,7 @@
 import { el, put, text } from '../popup/page';
 import { ARMED_MS, PORT, type Answered, type Asked } from './words';
 
-document.documentElement.lang = chrome.i18n.getUILanguage();
+document.documentElement.lang = text('language');
 for (const node of document.querySelectorAll<HTMLElement>('[data-i18n]')) node.textContent = text(node.dataset.i18n ?? '');
 document.title = text('prompt_title');
 
