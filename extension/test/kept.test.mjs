@@ -1,7 +1,9 @@
 // What the page keeps, and what it takes back or changes: at once, in a timer, with a frame, in a tab in the background.
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { start } from './harness/start.mjs';
+import { accept } from './harness/ws.mjs';
 
 const LATE = [0, 15, 60, 150, 300, 450];
 const pages = {
@@ -55,6 +57,9 @@ const pages = {
   // Between the browser's taking a timer and its number there is time.
   '/held-up': `<input id="i" value="mine"><script>const begin = setTimeout; let first = true; window.setTimeout = (f, ms) => { const id = begin(f, ms); for (const end = performance.now() + 6; first && performance.now() < end;); first = false; return id; };
     i.addEventListener('input', () => setTimeout(() => setTimeout(() => { i.value = 'mine'; }, 80), 80));</script>`,
+  // Fields whose state the server holds, over a socket; one of which it takes no notice.
+  '/socket': `<input id="no" value="mine"><input id="yes"><input id="mute"><script>window.first = WebSocket.prototype.send; const s = new WebSocket('ws://127.0.0.1:{{socket}}/'); s.onopen = () => { document.title = 'open'; };
+    s.onmessage = (e) => { const { id, value } = JSON.parse(e.data); document.getElementById(id).value = value; }; document.addEventListener('input', (e) => s.send(JSON.stringify({ id: e.target.id, value: e.target.value })));</script>`,
   '/other': '<p>Other</p>',
 };
 
@@ -62,8 +67,24 @@ let b;
 let tab;
 const json = (ok, delay) => ({ delay, type: 'application/json', body: JSON.stringify({ ok }) });
 const routes = { '/no': json(false), '/no-slow': json(false, 300), '/yes': json(true), '/yes-slow': json(true, 300), '/hang': { hang: true } };
-before(async () => { b = await start({ pages, routes }); });
-after(() => b?.stop());
+/** Sends back what it was sent after a while; the field `no` as it was. */
+const server = http.createServer().on('upgrade', (req, stream) => {
+  const socket = accept(req, stream);
+  socket.on('message', (text) => {
+    const { id, value } = JSON.parse(text);
+    if (id !== 'mute') setTimeout(() => socket.send(JSON.stringify({ id, value: id === 'no' ? 'mine' : value })), 30);
+  });
+});
+before(async () => {
+  await new Promise((r) => server.listen(0, '127.0.0.1', r));
+  pages['/socket'] = pages['/socket'].replace('{{socket}}', server.address().port);
+  b = await start({ pages, routes });
+});
+after(async () => {
+  await b?.stop();
+  server.closeAllConnections();
+  server.close();
+});
 const act = (method, id, more) => b.call(method, { tab_id: tab, target: { value: id }, ...more });
 /** Must be an error that shows what was asked for and what is there. */
 async function takenBack(method, id, more, ...shown) {
@@ -135,6 +156,21 @@ for (const background of [false, true]) {
     await takenBack('set_value', '.CodeMirror', { value: 'yours' }, '"yours"', '"mine"');
   });
 }
+
+test('what the page makes of an answer over its socket is seen; one that has no answer is not waited for in vain for long', async () => {
+  tab = await b.open('/socket');
+  await b.ok('wait_for', { tab_id: tab, script: 'document.title === "open"' });
+  // On a busy machine an answer may come later than is waited for: then it is asked for once more.
+  const seen = async (look) => { for (let left = 3; ; left--) try { return await look(); } catch (e) { if (left === 0) throw e; } };
+  await seen(() => takenBack('set_value', '#no', { value: 'put in' }, '"put in"', '"mine"'));
+  assert.equal((await b.ok('set_value', { tab_id: tab, target: { value: '#yes' }, value: 'kept' })).value, 'kept');
+  assert.equal((await b.ok('set_value', { tab_id: tab, target: { value: '#mute' }, value: 'said' })).note, undefined);
+  await seen(async () => {
+    const form = await b.fails('fill_form', { tab_id: tab, fields: [{ target: { value: '#yes' }, value: 'a' }, { target: { value: '#no' }, value: 'b' }] });
+    assert.match(form.error, /fields\[1\].*"b".*"mine"/);
+  });
+  assert.equal(await b.inPage('/socket', 'WebSocket.prototype.send === first'), true);
+});
 
 test('a value that is taken back with a frame, or by a page that draws its state with each', async () => {
   tab = await b.open('/frames');

@@ -64,17 +64,30 @@ export async function aftermath(since: Mark, { signal, deadline }: Pick<PageCont
   if (!document.hidden) await framed(signal);
   if (!document.hidden && putOff(since).frames) await drawn(signal);
   const { timers, idles } = putOff(since);
-  const waits = timers > 0 || idles > 0;
+  const waits = timers > 0 || idles > 0 || unheard() > 0;
   let ran = true;
   if (waits && whole) {
-    ran = await (document.hidden ? hiddenRun(since, end, until, signal) : timersRun(since, end, until, signal));
+    if (timers || idles) ran = await (document.hidden ? hiddenRun(since, end, until, signal) : timersRun(since, end, until, signal));
     if (ran && idles) ran = await idle(end, until, signal);
+    if (ran) await heard(end, until, signal);
   }
   await queued(1);
   const asked = askedSince(since);
   if (whole && !goOn && !asked) unwatchBegun();
   const unseen = !ran ? TIMERS_UNSEEN : document.hidden && putOff(since).frames ? FRAME_UNSEEN : undefined;
   return { unseen, waits: waits && !whole, asked };
+}
+
+const unheard = () => begunByNow()?.unheard ?? 0;
+const HEARD_MS = 15;
+
+/** Resolves when something has come over each socket over which the page has sent something; not every message has an answer, so in vain it is no news. */
+async function heard(end: number, until: number, signal: AbortSignal): Promise<void> {
+  if (!unheard()) return;
+  const before = idsNow();
+  while (unheard() && performance.now() < end && await pause(HEARD_MS, until, signal));
+  await queued();
+  if (!document.hidden && putOff(before).frames) await drawn(signal);
 }
 
 /** How often the page has been seen to ask its server since then. */

@@ -1,5 +1,5 @@
 // What a page begins because of an act, as far as only its own functions are told: when its timers fall due, and whether it asks its server
-// for something. So while an act is looked after, and not longer, the page's window has functions in their place that note it and go on to
+// for something, by a request or over a WebSocket. So while an act is looked after, and not longer, the page's window has functions in their place that note it and go on to
 // them. A page that keeps the functions from before is not seen so; for timers that shows, as there are more ids than notes (aftermath.ts).
 
 import { layerOver, onLayerOver } from './layers';
@@ -8,8 +8,11 @@ type Name = 'setTimeout' | 'setInterval' | 'clearTimeout' | 'clearInterval' | 'f
 
 /** A timer of the page, in milliseconds of performance.now(). */
 export interface Timer { id: number; at: number; due: number; repeats: boolean }
-/** How many timers and requests the page has begun so far while it was watched, and the timers that it has not taken back. */
-export interface Begun { count: number; asked: number; timers: Timer[] }
+/**
+ * How many timers and requests the page has begun so far while it was watched, the timers that it has not taken back, and over how many sockets it
+ * has sent something without having heard anything since.
+ */
+export interface Begun { count: number; asked: number; timers: Timer[]; unheard: number }
 
 /**
  * Goes into the page's own world as text, so it must stand alone. It listens to events of a name that the page does not know. The page
@@ -18,11 +21,13 @@ export interface Begun { count: number; asked: number; timers: Timer[] }
 export function seeBegun(name: string): void {
   type F = (...args: unknown[]) => unknown;
   type Own = Record<Name, F>;
-  interface Watch { count: number; asked: number; live: Map<unknown, [at: number, due: number, repeats: boolean]>; end(): void; off(): boolean }
+  interface Watch { count: number; asked: number; live: Map<unknown, [at: number, due: number, repeats: boolean]>; unheard: Map<unknown, number>; end(): void; off(): boolean }
   const MOST = 1000, MOST_LEFT = 20;
   const scope = window as unknown as Own;
   interface Requests { send: F }
   const requests = XMLHttpRequest.prototype as unknown as Requests;
+  const sockets = window.WebSocket.prototype as unknown as Requests;
+  const { addEventListener: listen, removeEventListener: unlisten } = EventTarget.prototype as unknown as Record<'addEventListener' | 'removeEventListener', F>;
   const { apply } = Reflect;
   let watch: Watch | undefined;
   /** Those that have ended beneath something else, and are still there. */
@@ -33,6 +38,7 @@ export function seeBegun(name: string): void {
     const { setTimeout, setInterval, clearTimeout, clearInterval, fetch } = scope;
     const was: Own = { setTimeout, setInterval, clearTimeout, clearInterval, fetch };
     const { send } = requests;
+    const { send: talk } = sockets;
     let on = true;
     const note = (id: unknown, delay: unknown, repeats: boolean) => {
       // What is no number becomes one in ways that the page might see: such a timer counts as not seen.
@@ -50,24 +56,43 @@ export function seeBegun(name: string): void {
       fetch(input: unknown, ...rest: unknown[]) { made.asked++; return apply(was.fetch, this, [input, ...rest]); },
       send(...args: unknown[]) { made.asked++; return apply(send, this, args); },
     } as Own & Requests;
+    const ourTalk: Requests = { send(...args: unknown[]) { const done = apply(talk, this, args); untilHeard(this); return done; } };
+    // What the page itself does with a message it has done when this hears of it.
+    const untilHeard = (socket: unknown) => {
+      const sent = made.unheard.get(socket) ?? 0;
+      if (!on || (!sent && made.unheard.size >= MOST_LEFT)) return;
+      made.unheard.set(socket, sent + 1);
+      if (sent) return;
+      const hear = (e: Event) => {
+        const left = e.type === 'message' ? (made.unheard.get(socket) ?? 1) - 1 : 0;
+        if (left > 0) return void made.unheard.set(socket, left);
+        made.unheard.delete(socket);
+        for (const type of ['message', 'close']) apply(unlisten, socket, [type, hear]);
+      };
+      for (const type of ['message', 'close']) apply(listen, socket, [type, hear]);
+    };
     const names = Object.keys(was) as Name[];
-    const there = new Set<string>([...names, 'send']);
+    const there = new Set<string>([...names, 'send', 'talk']);
     const made: Watch = {
       count: 0,
       asked: 0,
       live: new Map(),
+      unheard: new Map(),
       end() {
         on = false;
         made.live.clear();
+        made.unheard.clear();
       },
       off() {
         for (const of of names) if (scope[of] === ours[of]) { scope[of] = was[of]; there.delete(of); }
         if (requests.send === ours.send) { requests.send = send; there.delete('send'); }
+        if (sockets.send === ourTalk.send) { sockets.send = talk; there.delete('talk'); }
         return !there.size;
       },
     };
     for (const of of names) scope[of] = ours[of];
     requests.send = ours.send;
+    sockets.send = ourTalk.send;
     return made;
   };
 
@@ -86,7 +111,7 @@ export function seeBegun(name: string): void {
         watch = undefined;
         takeOff();
       } else if (detail === 'off') takeOff();
-      else if (watch) dispatchEvent(new CustomEvent(`${name}-told`, { detail: JSON.stringify([watch.count, watch.asked, [...watch.live].map(([id, t]) => [id, ...t])]) }));
+      else if (watch) dispatchEvent(new CustomEvent(`${name}-told`, { detail: JSON.stringify([watch.count, watch.asked, [...watch.live].map(([id, t]) => [id, ...t]), watch.unheard.size]) }));
     } catch { /* then nothing is told */ }
   });
 }
@@ -125,8 +150,8 @@ export function begunByNow(): Begun | undefined {
   told = undefined;
   say('tell');
   try {
-    const [count, asked, timers] = JSON.parse(told ?? '') as [number, number, [number, number, number, boolean][]];
-    return { count, asked, timers: timers.map(([id, at, due, repeats]) => ({ id, at, due, repeats })) };
+    const [count, asked, timers, unheard] = JSON.parse(told ?? '') as [number, number, [number, number, number, boolean][], number];
+    return { count, asked, timers: timers.map(([id, at, due, repeats]) => ({ id, at, due, repeats })), unheard };
   } catch {
     return undefined;
   }
