@@ -4,8 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, OFlags};
+use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
@@ -14,6 +16,10 @@ use crate::trouble::{Doing, Outcome, Trouble};
 
 /// A private file's size beyond which it is none of ours.
 const LARGEST: u64 = 4 << 20;
+
+/// How long the other writers of a folder may take, and how often it is asked whether they are done.
+const WRITERS: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(2);
 
 /// What a private file holds: what is to be done about one that others could get at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +50,7 @@ pub(crate) fn read_private(path: &Path, holds: Holds) -> Outcome<Option<Zeroizin
     let mut file = match OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) if e.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+        Err(e) if e.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
             return refuse("is a symbolic link");
         }
         Err(e) => return Err(Trouble::usage(format!("cannot read {}: {e}", path.display()))),
@@ -162,12 +168,28 @@ pub(crate) struct FolderLock {
 }
 
 impl FolderLock {
-    /// Waits for the other writers; none of them takes long.
+    /// Waits for the other writers, none of whom takes long. One that was stopped amid it must not stop the daemon too.
     pub(crate) fn take(folder: &Path) -> Outcome<FolderLock> {
+        FolderLock::take_within(folder, WRITERS)
+    }
+
+    fn take_within(folder: &Path, patience: Duration) -> Outcome<FolderLock> {
         let opened = File::open(folder).doing(format_args!("open {}", folder.display()))?;
-        rustix::fs::flock(&opened, FlockOperation::LockExclusive)
-            .doing(format_args!("lock {}", folder.display()))?;
-        Ok(FolderLock { _folder: opened })
+        let until = Instant::now() + patience;
+        loop {
+            match rustix::fs::flock(&opened, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(FolderLock { _folder: opened }),
+                Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(LOOK),
+                Err(Errno::WOULDBLOCK) => {
+                    return Err(Trouble::failed(format!(
+                        "another program holds {} and does not let go of it (`fuser {0}` names it): end it, then try again",
+                        folder.display()
+                    )));
+                }
+                Err(e) => return Err(e).doing(format_args!("lock {}", folder.display())),
+            }
+        }
     }
 }
 
@@ -176,4 +198,25 @@ pub(crate) fn random() -> Outcome<[u8; 32]> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).doing("get random numbers from the system")?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_that_does_not_let_go_is_not_waited_for_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let take = |ms| FolderLock::take_within(folder.path(), Duration::from_millis(ms));
+        let held = take(0).unwrap();
+        let refused = take(20).map(drop).unwrap_err().to_string();
+        assert!(refused.contains("does not let go"), "{refused}");
+        // Whoever has to wait gets it once the other is done.
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| take(20_000).map(drop));
+            drop(held);
+            waiting.join().unwrap().unwrap();
+        });
+    }
 }
