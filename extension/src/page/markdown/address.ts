@@ -38,8 +38,8 @@ export function imageAddress(img: HTMLImageElement): string | null {
       if (best && !WRITTEN_OUT.test(best)) return absolute(best);
     }
   }
-  // An address that only looks like a placeholder's is still better than none; a picture written out in full is not.
-  return shown && !WRITTEN_OUT.test(shown) ? absolute(shown) : null;
+  // An address that only looks like a placeholder's is still better than none, if the picture says what it shows; one written out in full is not.
+  return shown && img.alt.trim() && !WRITTEN_OUT.test(shown) ? absolute(shown) : null;
 }
 
 /** The last and largest of a srcset's candidates. */

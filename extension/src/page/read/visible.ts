@@ -54,11 +54,11 @@ export function enter(el: Element, style: CSSStyleDeclaration, above: Clip): Cli
   if (position === 'fixed' && isOutsideViewport(el)) return null;
   let opacity = above.opacity * Number(style.opacity);
   if (opacity < FAINTEST) {
-    if (!appears(el, style, 'opacity')) return null;
+    if (!fadesIn(el, style)) return null;
     ({ opacity } = above);
   }
   if (isCutAway(el, style) || isUndrawn(el, style, filter) || (position !== 'static' && isUnderneath(el, style)) || (display === 'table-cell' && isFolded(el))) return null;
-  const blur = filter === 'none' ? above.blur : Math.hypot(above.blur, blurOf(el, style));
+  const blur = filter === 'none' ? above.blur : Math.hypot(above.blur, blurOf(el, filter));
 
   const room = roomOf(el, style);
   const shut = room === 'shut', roomless = room === 'roomless' ? el : /^(?:absolute|fixed)$/.test(position) ? null : above.roomless;
@@ -90,18 +90,23 @@ function isOutsideViewport(el: Element): boolean {
   return box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
 }
 
-/** Unseen now, but on its way to appear, or made to appear when it is scrolled to. A page in the background stands still midway. */
-function appears(el: Element, style: CSSStyleDeclaration, by: 'opacity' | 'filter'): boolean {
-  if (el === document.body || native(el).getAnimations().some((animation) => animation.playState === 'running' || animation.pending)) return true;
+/** Transparent now, but on its way to appear, or made to appear when it is scrolled to. A page in the background stands still midway. */
+function fadesIn(el: Element, style: CSSStyleDeclaration): boolean {
+  if (el === document.body || isMoving(el)) return true;
   const moves = style.animationName !== 'none' ||
-    (style.transitionProperty.split(', ').some((property) => property === 'all' || property === by) && /[1-9]/.test(style.transitionDuration));
+    (/\b(?:all|opacity)\b/.test(style.transitionProperty) && /[1-9]/.test(style.transitionDuration));
   return moves && native(el).getBoundingClientRect().top >= innerHeight;
 }
 
-function blurOf(el: Element, style: CSSStyleDeclaration): number {
+function isMoving(el: Element): boolean {
+  return native(el).getAnimations().some((animation) => animation.playState === 'running' || animation.pending);
+}
+
+/** How much the element blurs, unless that is passing. What waits to be pointed at (a spoiler) has a transition as well, so that says nothing. */
+function blurOf(el: Element, filter: string): number {
   let radius = 0;
-  for (const [, px] of style.filter.matchAll(/blur\(([\d.]+)px\)/g)) radius = Math.hypot(radius, Number(px));
-  return radius && appears(el, style, 'filter') ? 0 : radius;
+  for (const [, px] of filter.matchAll(/blur\(([\d.]+)px\)/g)) radius = Math.hypot(radius, Number(px));
+  return radius && isMoving(el) ? 0 : radius;
 }
 
 /**
