@@ -10,7 +10,7 @@ const pages = {
     window.log = []; document.addEventListener('submit', (e) => { e.preventDefault(); log.push('submit ' + e.target.id + ' ' + (e.submitter?.id ?? '')); }); document.addEventListener('click', (e) => log.push('click ' + e.target.id)); kept.addEventListener('keydown', (e) => { if (e.key === 'Enter') e.preventDefault(); });</script>`,
   '/leads': '<form action="/two"><input id="q" name="q"></form>',
   '/two': '<title>Two</title>',
-  '/typing': '<input id="i" value="ab"><textarea id="t"></textarea><div id="e" contenteditable></div><input id="ro" readonly value="r"><input id="num" type="number" value="1"><input id="own"><script>own.addEventListener("keydown", (e) => { e.preventDefault(); own.value += "<" + e.key + ">"; });</script>',
+  '/typing': '<input id="i" value="ab"><textarea id="t"></textarea><div id="e" contenteditable></div><input id="ro" readonly value="r"><input id="num" type="number" value="1"><input id="day" type="date"><input id="own"><script>own.addEventListener("keydown", (e) => { e.preventDefault(); own.value += "<" + e.key + ">"; });</script>',
   '/space': '<button id="b" onclick="window.n = (window.n ?? 0) + 1">B</button><input id="c" type="checkbox"><details id="d"><summary id="s">S</summary>x</details><a id="a" href="#there">A</a><label><input type="radio" name="r" id="r1" checked>1</label><label><input type="radio" name="r" id="r2">2</label><select id="sel"><option>A<option>B</select>',
   '/tab': '<input id="a"><button id="b">B</button><div tabindex="-1" id="skip">x</div><button disabled>no</button><a href="#" id="c">C</a><input id="first" tabindex="1"><x-y></x-y><script>customElements.define("x-y", class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<button id=in>In</button>"; } });</script>',
   '/choose': `<input type="range" id="r" min="10" max="50" step="4" value="30"><input type="range" id="rtl" dir="rtl" value="50"><input type="range" id="any" step="any" value="50"><input type="number" id="n" step="any" value="1.5" max="3"><input type="number" id="ro" readonly value="1"><select id="s"><option>Apple</option><option disabled>Avocado</option><option>Banana</option><option>blueberry</option><option>Cherry</option></select><select id="m" multiple><option>A</option><option>B</option><option>C</option></select>
@@ -111,6 +111,7 @@ test('characters go into fields and editors, unless the page takes them itself',
   assert.equal(await b.inPage('/typing', 'i.value'), '');
   await press('ArrowUp', 'num');
   assert.equal(await b.inPage('/typing', 'num.value'), '2');
+  assert.match((await press('1', 'day')).note, /not changed by it: set_value/);
 });
 
 test('Space and Enter press what has the focus; arrows choose', async () => {

@@ -89,6 +89,10 @@ function press(el: Element, args: KeyArgs, element: ElementInfo): Pressed {
   }
 }
 
+/** The browser edits the parts of a date by its own keys only. */
+const DATES = /^(?:date|time|month|week|datetime-local)$/;
+const NOT_BY_KEYS = 'the page was told of the key, but a date or time is not changed by it: set_value puts one in, type_text types it';
+
 function stroke(el: Element, { key, modifiers }: KeyArgs, element: ElementInfo): Pressed {
   const held: Modifiers = { ...NO_MODIFIERS };
   const order = [...new Set(modifiers)];
@@ -107,6 +111,7 @@ function stroke(el: Element, { key, modifiers }: KeyArgs, element: ElementInfo):
     on = where(on);
   }
   if (wanted) { if (defaultAction(on, name, held)) result.leads = true; } else result.prevented = true;
+  if (wanted && plain && on instanceof HTMLInputElement && DATES.test(on.type) && (prints(name) || /^(?:Arrow|Backspace$|Delete$)/.test(name))) result.note = NOT_BY_KEYS;
   on = where(on);
   if (keyEvent(on, 'keyup', name, held) && wanted && defaultActionOfKeyup(on, name, held)) result.leads = true;
   for (const modifier of order.reverse()) {
