@@ -24,7 +24,7 @@ const pages = {
   '/late': '<script>setTimeout(() => document.body.insertAdjacentHTML("beforeend", "<input id=l readonly>"), 400); setTimeout(() => { l.readOnly = false; }, 900)</script>',
   '/component': `<x-field id="host"></x-field><script>customElements.define('x-field', class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: 'open' }).innerHTML = '<label>Inner <input></label>'; } });</script>`,
   '/read': `<input id="t" value="v"><input id="c" type="checkbox" value="yes" checked><select id="s"><option value="1">One</option><option value="2" selected>Two</option></select><select id="m" multiple><option selected>A</option><option selected>B</option><option>C</option></select>
-    <textarea id="a">line\nline</textarea><p id="p">Some <b>text</b></p><progress id="pr" value="3" max="9"></progress><div id="sl" role="slider" aria-valuenow="7" aria-valuetext="seven">x</div><div id="sw" role="switch" aria-checked="true">On</div><input id="h" type="hidden" value="hid"><output id="o">42</output>
+    <textarea id="a">line\nline</textarea><p id="p">Some <b>text</b><i hidden> not shown</i><i style="visibility:hidden"> nor this</i></p><progress id="pr" value="3" max="9"></progress><div id="sl" role="slider" aria-valuenow="7" aria-valuetext="seven">x</div><div id="sw" role="switch" aria-checked="true">On</div><input id="h" type="hidden" value="hid"><output id="o">42</output>
     <div id="ce" contenteditable>a<br>b</div><select id="none"></select>`,
 };
 

@@ -146,8 +146,11 @@ export function comparable(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/[\u00a0\t ]+/g, ' ').replace(/[\u200b\ufeff]/g, '').replace(/ *\n[ \n]*/g, '\n').trim();
 }
 
-/** The text of an editor: one line a block, one a <br>, without the marks that editors put in to hold the caret. */
-export function editableText(el: Element): string {
+/**
+ * The text of an editor: one line a block, one a <br>, without the marks that editors put in to hold the caret. `shown` leaves out what
+ * is not drawn, as fits an element that is no editor.
+ */
+export function editableText(el: Element, { shown = false } = {}): string {
   const lines: string[] = [''];
   let open = false;
   const newLine = () => { lines.push(''); open = false; };
@@ -155,6 +158,7 @@ export function editableText(el: Element): string {
   const preformatted = (on: Element) => getComputedStyle(on).whiteSpaceCollapse?.startsWith('preserve') || /^pre/.test(getComputedStyle(on).whiteSpace);
   const visit = (node: Node): void => {
     if (native(node).nodeType === Node.TEXT_NODE) {
+      if (shown && getComputedStyle(native(node).parentElement ?? el).visibility !== 'visible') return;
       const data = (node as Text).data.replace(/[\u200b\ufeff]/g, '').replace(/\u00a0/g, ' ');
       if (preformatted(native(node).parentElement ?? el)) data.split('\n').forEach((line, i) => { if (i) newLine(); add(line); });
       else if (/\S/.test(data) || (data && open)) add(data.replace(/\s+/g, ' '));
@@ -167,7 +171,9 @@ export function editableText(el: Element): string {
       if (nextInBlock(node)) newLine();
       return;
     }
-    const block = !/^(?:inline|contents|none|ruby)/.test(getComputedStyle(node).display);
+    const { display } = getComputedStyle(node);
+    if (shown && display === 'none') return;
+    const block = !/^(?:inline|contents|none|ruby)/.test(display);
     if (block && (open || started)) newLine();
     for (const child of native(node).childNodes) visit(child);
     if (block) { started = true; open = true; }

@@ -45,5 +45,6 @@ function valueOf(el: Element): Omit<Value, 'element'> {
   if (editingHost(el)) return { value: editableText(el) };
   const checked = native(el).matches('[aria-checked], [role=checkbox], [role=switch], [role=radio]') ? { checked: stateOf(el) === true } : {};
   const said = native(el).getAttribute('aria-valuetext') ?? native(el).getAttribute('aria-valuenow');
-  return { value: said ?? editableText(el), ...checked };
+  // Of what is not drawn itself, all its text is told.
+  return { value: said ?? editableText(el, { shown: native(el).checkVisibility({ visibilityProperty: true }) }), ...checked };
 }
