@@ -9,8 +9,8 @@ pub(crate) type Stdin<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 /// Turns arguments into parameters: positional ones in the table's order, the others as `--kebab-case VALUE`.
 ///
-/// A switch is `--name` or `--no-name`, a list may repeat its flag or use commas, an object takes `--name key=value` or
-/// JSON, a target its short form (see [`parse_target`]) and `--nth N`. What fails is a usage error, said in one sentence.
+/// A switch is `--name` or `--no-name`, a list may repeat its flag or use commas, or as the last of the positional ones takes
+/// what is left, each argument as it stands; an object takes `--name key=value` or JSON, a target its short form (see [`parse_target`]) and `--nth N`. What fails is a usage error, said in one sentence.
 pub fn arguments(method: &Method, args: &[String], stdin: Stdin<'_>) -> Result<Map<String, Value>, String> {
     let mut params = Map::new();
     let mut places = method.cli.positional.iter();
@@ -19,12 +19,14 @@ pub fn arguments(method: &Method, args: &[String], stdin: Stdin<'_>) -> Result<M
     let mut only_positional = false;
     while let Some(arg) = rest.next() {
         if only_positional || !is_flag(arg) {
-            let Some(name) = places.next() else {
+            let Some(name) = places.next().or_else(|| last_list(method)) else {
                 return Err(format!("unexpected argument `{arg}`; {}", method.usage()));
             };
             let Some(parameter) = method.parameter(name) else { continue };
             let text = if arg == "-" && !only_positional { stdin(name)? } else { arg.clone() };
-            put(&mut params, parameter, name, &text)?;
+            let one_of_list = is_list_of_texts(parameter) && !text.trim_start().starts_with('[');
+            let value = if one_of_list { json!([text]) } else { convert(parameter, name, &text)? };
+            put(&mut params, parameter, value)?;
             continue;
         }
         if arg == "--" {
@@ -48,9 +50,9 @@ pub fn arguments(method: &Method, args: &[String], stdin: Stdin<'_>) -> Result<M
             let Some(value) = value.or_else(|| rest.next().cloned()) else {
                 return Err(format!("{flag} needs a value: {}", parameter.schema.description));
             };
-            put(&mut params, parameter, flag, &value)?;
+            put(&mut params, parameter, convert(parameter, flag, &value)?)?;
         } else if let Some(off) = name.strip_prefix("no_").and_then(|n| method.parameter(n)) {
-            put(&mut params, off, flag, "false")?;
+            put(&mut params, off, convert(off, flag, "false")?)?;
         } else {
             return Err(unknown_flag(method, flag));
         }
@@ -101,13 +103,18 @@ fn is_flag(arg: &str) -> bool {
     letters.next() == Some('-') && letters.next().is_some_and(|c| !c.is_ascii_digit() && c != '.')
 }
 
-fn put(
-    params: &mut Map<String, Value>,
-    parameter: Parameter<'_>,
-    at: &str,
-    text: &str,
-) -> Result<(), String> {
-    let value = convert(parameter, at, text)?;
+/// The last positional parameter, if it is a list of texts: file names, in which commas are letters like others.
+fn last_list(method: &Method) -> Option<&String> {
+    let last = method.cli.positional.last()?;
+    method.parameter(last).filter(|parameter| is_list_of_texts(*parameter)).map(|_| last)
+}
+
+pub(crate) fn is_list_of_texts(parameter: Parameter<'_>) -> bool {
+    let items = parameter.schema.items.as_ref().and_then(|items| items.kind);
+    parameter.schema.kind == Some(Kind::Array) && items == Some(Kind::String)
+}
+
+fn put(params: &mut Map<String, Value>, parameter: Parameter<'_>, value: Value) -> Result<(), String> {
     match (params.get_mut(parameter.name), value) {
         (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
         (Some(Value::Object(fields)), Value::Object(more)) => fields.extend(more),
@@ -187,6 +194,12 @@ fn from_json(at: &str, text: &str) -> Result<Value, String> {
 }
 
 fn unknown_flag(method: &Method, flag: &str) -> String {
+    if !flag.starts_with("--") {
+        let command = method.command();
+        return format!(
+            "{command} has no {flag}; a value that begins with - goes behind --: `bridge {command} … -- {flag}`"
+        );
+    }
     let names: Vec<String> = method.parameters().map(|p| format!("--{}", p.name.replace('_', "-"))).collect();
     match nearest(flag, names.iter().map(String::as_str)) {
         Some(near) => format!("{} has no {flag}; did you mean {near}?", method.command()),

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::arguments::place_name;
+use crate::arguments::{is_list_of_texts, place_name};
 use crate::{Catalogue, Kind, Method, Parameter};
 
 const WIDTH: usize = 98;
+/// How wide the names of parameters are beside what they are for.
+const COLUMN: usize = 22;
 
 impl Catalogue {
     /// All methods by group, a line each.
@@ -27,7 +29,8 @@ impl Method {
     pub fn usage(&self) -> String {
         let mut line = format!("usage: bridge {}", self.command());
         for parameter in self.cli.positional.iter().filter_map(|name| self.parameter(name)) {
-            let name = place_name(parameter.name);
+            let more = if is_list_of_texts(parameter) { " …" } else { "" };
+            let name = place_name(parameter.name) + more;
             let _ = if parameter.required { write!(line, " {name}") } else { write!(line, " [{name}]") };
         }
         for parameter in self.flags() {
@@ -52,13 +55,18 @@ impl Method {
             out.push('\n');
         }
         for parameter in positional {
-            describe(&mut out, &place_name(parameter.name), parameter);
+            let text = &parameter.schema.description;
+            describe(&mut out, &place_name(parameter.name), parameter, text, &parameter.schema.choices);
         }
         if self.flags().next().is_some() {
             out.push('\n');
         }
         for parameter in self.flags() {
-            describe(&mut out, &flag(parameter), parameter);
+            let off = self.cli.off.iter().find(|(name, _)| name == parameter.name).map(|(_, text)| text);
+            let text = off.unwrap_or(&parameter.schema.description);
+            // Those of the parameter itself stand in its name.
+            let choices = parameter.schema.one_of.iter().flat_map(|schema| &schema.choices).cloned();
+            describe(&mut out, &flag(parameter), parameter, text, &choices.collect::<Vec<_>>());
         }
         if self.parameter("target").is_some() {
             out.push('\n');
@@ -82,6 +90,7 @@ fn flag(parameter: Parameter<'_>) -> String {
     let name = parameter.name.replace('_', "-");
     match (parameter.schema.kind, parameter.schema.choices.as_slice()) {
         (Some(Kind::Boolean), _) if parameter.schema.default == Some(true.into()) => format!("--no-{name}"),
+        (Some(Kind::Boolean), _) if parameter.required => format!("--{name}|--no-{name}"),
         (Some(Kind::Boolean), _) => format!("--{name}"),
         (_, [first, rest @ ..]) => {
             format!("--{name} {}", rest.iter().fold(first.clone(), |all, next| all + "|" + next))
@@ -93,8 +102,12 @@ fn flag(parameter: Parameter<'_>) -> String {
     }
 }
 
-fn describe(out: &mut String, left: &str, parameter: Parameter<'_>) {
-    let mut text = parameter.schema.description.clone();
+/// A parameter beside what it is for; beneath it where it is too long for that.
+fn describe(out: &mut String, left: &str, parameter: Parameter<'_>, text: &str, choices: &[String]) {
+    let mut text = text.to_owned();
+    if !choices.is_empty() {
+        let _ = write!(text, " ({})", choices.join(", "));
+    }
     let said = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match &parameter.schema.default {
         Some(serde_json::Value::Bool(_)) | None => {}
@@ -106,7 +119,11 @@ fn describe(out: &mut String, left: &str, parameter: Parameter<'_>) {
     if let Some(items) = parameter.schema.items.as_ref().filter(|i| !i.choices.is_empty()) {
         let _ = write!(text, " ({})", items.choices.join(", "));
     }
-    wrapped(out, &format!("  {left:<22}"), &text);
+    if left.chars().count() < COLUMN {
+        return wrapped(out, &format!("  {left:<COLUMN$}"), &text);
+    }
+    let _ = writeln!(out, "  {left}");
+    wrapped(out, &" ".repeat(COLUMN + 2), &text);
 }
 
 /// Writes `text` behind `lead`, broken at spaces, following lines indented as far as the lead.

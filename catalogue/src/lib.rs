@@ -109,6 +109,9 @@ pub struct Cli {
     /// The field of the result that is printed alone.
     #[serde(default)]
     pub show: Option<String>,
+    /// What the flags do that switch off what is on without them, by parameter.
+    #[serde(default, deserialize_with = "ordered")]
+    pub off: Vec<(String, String)>,
 }
 
 /// One call of a method, for help and reference.

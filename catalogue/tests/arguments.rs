@@ -24,6 +24,25 @@ fn what_is_dragged_is_a_target_or_a_point() {
 }
 
 #[test]
+fn files_are_the_arguments_that_are_left_as_they_stand() {
+    let files =
+        |line: &[&str]| typed("upload", &[&["#f"], line].concat()).map(|params| params["paths"].clone());
+    assert_eq!(
+        files(&["a.txt", "b, c.txt", "--timeout", "9", "d.txt"]),
+        Ok(json!(["a.txt", "b, c.txt", "d.txt"]))
+    );
+    assert_eq!(files(&[r#"["a.txt","b.txt"]"#, "c.txt"]), Ok(json!(["a.txt", "b.txt", "c.txt"])));
+    assert_eq!(files(&["--paths", "a.txt,b.txt"]), Ok(json!(["a.txt", "b.txt"])));
+    assert!(typed("click", &["#a", "#b"]).unwrap_err().contains("unexpected argument `#b`"));
+}
+
+#[test]
+fn a_value_with_a_dash_in_front_is_told_how_to_be_given() {
+    assert!(typed("set_value", &["#a", "-x"]).unwrap_err().contains("`bridge set-value … -- -x`"));
+    assert_eq!(typed("set_value", &["#a", "--", "-x"]).unwrap()["value"], "-x");
+}
+
+#[test]
 fn a_plain_word_is_a_css_target() {
     assert_eq!(typed("click", &["#go"]), Ok(json!({"target": {"by": "css", "value": "#go"}})));
     assert_eq!(

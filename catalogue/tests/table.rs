@@ -76,6 +76,24 @@ fn help_fits_on_a_screen() {
         assert!(help.lines().count() <= 40, "{}: {} lines", method.name, help.lines().count());
         assert!(help.contains("Example: bridge "), "{}", method.name);
     }
+    // A flag that switches off says what is then done, and each word that a parameter takes is there.
+    for (method, said) in [
+        ("close_session", "--no-close-tabs       Leave its tabs open"),
+        ("check", "--no-checked          Untick it."),
+        ("batch", "--no-stop-on-error    Go on with"),
+        ("network", "What to do. (start, get, stop, clear)"),
+        ("wait_for", "true means load. (domcontentloaded, load, network_idle)"),
+        ("handle_dialog", "bridge handle-dialog --accept|--no-accept"),
+    ] {
+        let help = catalogue().method(method).unwrap().help();
+        assert!(help.contains(said), "{help}");
+    }
+    for method in catalogue().methods() {
+        for parameter in method.parameters().filter(|p| p.schema.default == Some(true.into())) {
+            assert!(method.cli.off.iter().any(|(name, _)| name == parameter.name), "{}", method.name);
+        }
+        assert!(method.cli.off.iter().all(|(name, _)| method.parameter(name).is_some()), "{}", method.name);
+    }
     for method in catalogue().methods() {
         assert!(catalogue().overview().contains(&method.command()));
     }
