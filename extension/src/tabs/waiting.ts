@@ -130,7 +130,9 @@ export async function waitInPages(call: Call, tabId: number, condition: Conditio
   };
 
   let scanning = false;
+  let again = false;
   const scan = async () => {
+    again = scanning;
     if (scanning || wait.done) return;
     scanning = true;
     try {
@@ -146,6 +148,8 @@ export async function waitInPages(call: Call, tabId: number, condition: Conditio
       }
     } finally {
       scanning = false;
+      // The page that was found has gone meanwhile.
+      if (again) void scan();
     }
   };
 
