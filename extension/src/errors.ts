@@ -38,6 +38,6 @@ export class PageLeft extends BridgeError {
 export function toBridgeError(thrown: unknown): BridgeError {
   if (thrown instanceof BridgeError) return thrown;
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  if (/No tab with id|tab was closed|Invalid tab ID/i.test(text)) return new BridgeError('TAB_NOT_FOUND', text);
+  if (/No (?:tab|window) with id|tab was closed|Invalid tab ID/i.test(text)) return new BridgeError('TAB_NOT_FOUND', text);
   return new BridgeError('INTERNAL_ERROR', text || 'unknown error');
 }

@@ -4,7 +4,8 @@
 //   away --use()--> attaching --> held (users > 0) <--> idle (users = 0) --20 s--> away
 //                        \--refused--> away       \--navigated to a closed page, tab closed, Cancel--> away
 import type { Call } from '../call';
-import { BridgeError } from '../errors';
+import { BridgeError, PageLeft } from '../errors';
+import { restriction } from '../tabs/restricted';
 import { clearDialog, dialogOf, onDialogEvent, restoreDialogs } from './dialogs';
 import { recall, remember } from './memory';
 
@@ -124,7 +125,7 @@ async function prepare(tabId: number, attachment: Attachment): Promise<void> {
 }
 
 async function command<T>(tabId: number, attachment: Attachment, method: string, params: object = {}): Promise<T> {
-  if (attachment.ended !== undefined) throw gone(tabId, attachment.ended);
+  if (attachment.ended !== undefined) throw await gone(tabId, attachment.ended);
   try {
     const answer = chrome.debugger.sendCommand({ tabId }, method, params as Record<string, unknown>) as Promise<T>;
     return await (method.startsWith('Input.') ? taken(tabId, attachment, answer) : answer);
@@ -134,8 +135,10 @@ async function command<T>(tabId: number, attachment: Attachment, method: string,
     if (/not attached|Detached while|No tab with|target closed/i.test(text)) {
       // Why it was taken off is told a moment later.
       for (let i = 0; i < REASON_MS / 10 && attachment.ended === undefined; i++) await new Promise((r) => setTimeout(r, 10));
-      throw gone(tabId, attachment.ended ?? text);
+      throw await gone(tabId, attachment.ended ?? text);
     }
+    // The tab has come to a page that no debugger may be on.
+    if (/Cannot access|Cannot attach/i.test(text)) throw refused(tabId, e);
     throw new BridgeError('UNSUPPORTED', `${method}: ${refusalOf(e)}`);
   }
 }
@@ -167,9 +170,12 @@ export const refusalOf = (e: unknown): string => /"message":\s*"((?:[^"\\]|\\.)*
 
 const textOf = (e: unknown) => (e instanceof Error ? e.message : String(e));
 
-function gone(tabId: number, why: string): BridgeError {
+async function gone(tabId: number, why: string): Promise<BridgeError> {
   if (why === 'canceled_by_user') return cancelled(Date.now());
-  if (/No tab|target_closed|target closed/i.test(why)) return new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed, or went to a page where no debugger may be, while the command was under way`);
+  const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+  if (!tab) return new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while the command was under way`);
+  // Chrome says the same of a page that it took out of memory and of one that no debugger may be on.
+  if (/target_closed|target closed/i.test(why)) return new PageLeft(`the page in tab ${tabId} was left while the command was under way${restriction(tab.url ?? '') === undefined ? '' : ', for one where no debugger may be'}`);
   return new BridgeError('UNSUPPORTED', `the debugger was taken off tab ${tabId} while the command was under way: ${why}`);
 }
 

@@ -19,8 +19,8 @@ export const handler: Handler<CloseAgentWindowParams, CloseAgentWindowResult> = 
   const keeps = call.class === 'agent' && userTabs !== 'allow';
   const tabs = keeps ? (await Promise.all(all.map(async (t) => ({ t, owner: await ownerOf(t.id ?? -1) })))).filter(({ owner }) => owner !== undefined).map(({ t }) => t) : all;
   call.acted();
-  // Tab by tab, so that one that asks whether it may be left does not keep the window.
-  await Promise.all(tabs.map(async (t) => { if (t.id !== undefined) await closeTab(call, t.id); }));
+  // Tab by tab, so that one that asks whether it may be left does not keep the window; nor does one that somebody else closes meanwhile.
+  await Promise.all(tabs.map(async (t) => { if (t.id !== undefined) await closeTab(call, t.id).catch(() => {}); }));
   const left = tabs.length < all.length ? undefined : await chrome.windows.get(windowId).catch(() => undefined);
   if (left) await chrome.windows.remove(windowId).catch(() => {});
   // A window stands as long as there is a tab in it, and no longer.

@@ -5,6 +5,8 @@ import { dialogClosed, dialogOf, messageOf } from '../debugger/dialogs';
 import { watchForDialogs } from '../debugger/watchful';
 import { BridgeError } from '../errors';
 import type { HandleDialogParams, HandleDialogResult } from '../generated/methods';
+import { liveTab } from '../tabs/document';
+import { mayGoOn } from '../tabs/guard';
 import { callPage } from '../tabs/page';
 import { resolveTab } from '../tabs/resolve';
 
@@ -20,14 +22,20 @@ export const handler: Handler<HandleDialogParams, HandleDialogResult> = async ({
   if (!dialog) throw await none(call, id);
   if (prompt_text !== undefined && dialog.type !== 'prompt') throw new BridgeError('INVALID_PARAMS', `invalid params: prompt_text goes with a prompt, and this is ${dialog.type === 'alert' ? 'an alert' : `a ${dialog.type}`}`);
   await debugging(call, id, async (send) => {
+    await mayGoOn(id);
     call.acted();
     // A prompt that is accepted without a text gives back what it offered, as when a person presses OK.
     const promptText = dialog.type === 'prompt' ? { promptText: prompt_text ?? dialog.default ?? '' } : {};
-    await send('Page.handleJavaScriptDialog', { accept, ...promptText });
+    await send('Page.handleJavaScriptDialog', { accept, ...promptText }).catch((e: unknown) => {
+      // The page was left, or somebody else has answered it.
+      throw e instanceof BridgeError && /No dialog is showing/i.test(e.message) ? noDialog(id) : e;
+    });
     await dialogClosed(id, remaining(call, CLOSED_MS));
   });
   return { type: dialog.type, message: messageOf(dialog), accepted: accept, tab_id: id };
 };
+
+const noDialog = (tabId: number) => new BridgeError('INVALID_REQUEST', `tab ${tabId} shows no dialog`);
 
 async function none(call: Call, tabId: number): Promise<BridgeError> {
   // Whoever asks expects dialogs here: from now on the debugger is there before an act, and sees them.
@@ -36,7 +44,8 @@ async function none(call: Call, tabId: number): Promise<BridgeError> {
     callPage(call, tabId, 'viewport', null).then(() => true, (e: unknown) => !(e instanceof BridgeError && e.code === 'PAGE_BLOCKED')),
     new Promise<false>((r) => setTimeout(r, Math.min(ALIVE_MS, remaining(call)), false)),
   ]);
-  if (alive) return new BridgeError('INVALID_REQUEST', `tab ${tabId} shows no dialog`);
+  await liveTab(tabId);
+  if (alive) return noDialog(tabId);
   return new BridgeError('PAGE_BLOCKED', `the page in tab ${tabId} does not react, and no dialog is known: one that opened while the debugger was away can only be closed by hand or with close_tab. ` +
     'From now on dialogs of this tab are seen; click with trusted also sees those that it opens');
 }

@@ -5,7 +5,7 @@ import { BridgeError } from '../errors';
 import type { UploadParams, UploadResult } from '../generated/methods';
 import type { Uploaded } from '../page/act/upload';
 import type { Doc } from '../tabs/document';
-import { onElement } from '../tabs/element';
+import { onElement, staleIfLeft } from '../tabs/element';
 import { callPage } from '../tabs/page';
 import { resolveTab } from '../tabs/resolve';
 
@@ -31,7 +31,8 @@ export const handler: Handler<UploadParams, UploadResult> = async ({ files, targ
   const token = `${call.id}.${++counter}`;
   for (const [index, { name, data, mime }] of files.entries()) {
     for (let at = 0; at === 0 || at < data.length; at += PIECE) {
-      await callPage(call, id, 'upload_part', { token, name, index, mime: mime ?? typeOf(name), data: data.slice(at, at + PIECE) }, { documentId: doc!.documentId });
+      const part = { token, name, index, mime: mime ?? typeOf(name), data: data.slice(at, at + PIECE) };
+      await callPage(call, id, 'upload_part', part, { documentId: doc!.documentId }).catch((e: unknown) => { throw staleIfLeft(call, where, e); });
     }
   }
   if (!input) await chrome.scripting.executeScript({ target: { tabId: id, documentIds: [doc!.documentId] }, world: 'MAIN', injectImmediately: true, func: showAsking, args: [ASKING_MS] }).catch(() => {});

@@ -7,7 +7,7 @@ import type { Target } from '../page/locate/target';
 import type { ElementState, Standing } from '../page/wait-for';
 import { guarded, judge, sites } from '../policy/policy';
 import { unshared } from '../tabs/admission';
-import { findDocument, type Doc } from '../tabs/document';
+import { findDocument, liveTab, type Doc } from '../tabs/document';
 import { ticking } from '../tabs/element';
 import { ended } from '../tabs/guard';
 import { callPage } from '../tabs/page';
@@ -108,7 +108,8 @@ async function waitForAddress(call: Call, tabId: number, wanted: string, time: P
   const nav = chrome.webNavigation;
   for (const event of [nav.onCommitted, nav.onHistoryStateUpdated, nav.onReferenceFragmentUpdated]) wait.listen(event, onMove);
   wait.listen(chrome.tabs.onUpdated, (id: number, change: { url?: string }) => { if (id === tabId && change.url !== undefined) seen(change.url); });
-  const now = await chrome.tabs.get(tabId).catch(() => undefined);
+  // Closed before it was listened to.
+  const now = await liveTab(tabId).catch((e: unknown) => wait.end(e));
   if (now?.url !== undefined && !wait.done) seen(now.url);
   await wait.promise;
 }
@@ -129,7 +130,7 @@ async function waitForLoad(call: Call, tabId: number, until: 'domcontentloaded' 
     void traffic.quiet(Math.max(0, time.until - Date.now()), rest.signal).then((quiet) => { if (quiet) wait.end(); });
   };
   const look = async () => {
-    const tab = await chrome.tabs.get(tabId).catch(() => undefined);
+    const tab = await liveTab(tabId).catch((e: unknown) => wait.end(e));
     if (tab?.status === 'complete' && !tab.pendingUrl && !wait.done) arrived();
     looked ||= until !== 'domcontentloaded' || tab?.status === 'complete';
     if (wait.done || !tab || tab.pendingUrl || tab.status === 'complete') return;

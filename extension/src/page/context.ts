@@ -1,5 +1,8 @@
 // What a page operation gets besides its arguments.
 
+/** A page whose last word from the worker was sent longer ago than this may have been held up. */
+export const FRESH_MS = 80;
+
 export interface PageContext {
   /** The worker's name for this run; unique. */
   readonly run: string;
@@ -13,6 +16,11 @@ export interface PageContext {
    * form of the operation's result. Throws (and the act must not follow) if the caller has been answered meanwhile.
    */
   acted(report: unknown): void;
+  /**
+   * To be asked right before the act. Nothing where the worker has been heard of just now; else the page was held up, by a dialog say, and
+   * its caller may have been answered since: then a promise that rejects if that is so.
+   */
+  wanted(): Promise<void> | null;
 }
 
 export type PageOp = (args: never, ctx: PageContext) => unknown;

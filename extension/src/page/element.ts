@@ -61,6 +61,7 @@ export interface Plan<R extends object> {
 let acting = false;
 /** So long a disabled element is given to become enabled by itself. */
 const TRIED_MS = 500;
+const BUSY = 'other acts on this page came first and were still under way';
 
 export async function onElement<R extends object>(args: ElementArgs, ctx: PageContext, plan: Plan<R>): Promise<(R & { shadow?: true }) | Beyond> {
   observeStillness();
@@ -69,6 +70,7 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
     const why: Why = {};
     let prepared = false;
     let tried = false;
+    let asked = false;
     for (;;) {
       const before = performance.now();
       const look = lookFor(args, plan, attempt, why);
@@ -79,6 +81,14 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
         if (first) {
           await first;
           if (ctx.signal.aborted) throw cancelled();
+          continue;
+        }
+      }
+      if (look.is === 'ready' && !acting && !asked) {
+        asked = true;
+        const asking = ctx.wanted();
+        if (asking) {
+          await asking;
           continue;
         }
       }
@@ -97,7 +107,9 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
         tried = true;
         plan.tried?.(look.disabled);
       }
+      if (look.is === 'ready') why.reason = BUSY;
       if (Date.now() >= args.until) throw failure(args, why);
+      asked = false;
       if (look.is === 'moving') await drawn(ctx.signal);
       // At most a fifth of the time is spent on looking.
       else await change(ctx.signal, Math.min(Math.max(5, (performance.now() - before) * 4), Math.max(5, args.until - Date.now())));

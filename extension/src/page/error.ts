@@ -2,7 +2,7 @@
 
 export type PageErrorCode =
   | 'ELEMENT_NOT_FOUND' | 'ELEMENT_NOT_ACTIONABLE' | 'STALE_REF' | 'INVALID_PARAMS' | 'SCRIPT_ERROR' | 'UNSUPPORTED'
-  | 'TIMEOUT' | 'CANCELLED' | 'INTERNAL_ERROR';
+  | 'TIMEOUT' | 'CANCELLED' | 'NAVIGATION_FAILED' | 'INTERNAL_ERROR';
 
 export class PageError extends Error {
   readonly code: PageErrorCode;

@@ -7,7 +7,7 @@ import { watchEdits } from './act/edited';
 import { actOps } from './act-ops';
 import { beginnersHear } from './begun';
 import { commonOps, parsed } from './common-ops';
-import type { PageContext, PageOp } from './context';
+import { FRESH_MS, type PageContext, type PageOp } from './context';
 import { isPageError, PageError } from './error';
 import { fileOps } from './file-ops';
 import { waitOps } from './wait-ops';
@@ -17,7 +17,7 @@ const ops: Record<string, PageOp> = Object.assign(Object.create(null) as Record<
 /** What an operation comes to. executeScript swallows exceptions, so failures travel as data. */
 export type Outcome =
   | { ok: unknown }
-  | { error: { code: string; message: string; maybe_executed?: boolean } }
+  | { error: { code: string; message: string; maybe_executed?: boolean; left?: boolean } }
   | { missing: Bundle };
 
 /** The files that make up the page code. */
@@ -29,6 +29,8 @@ export interface RunContext {
   deadline: number;
   /** Work that the page gets to later than this (it was blocked) is refused: its caller has been answered already. */
   startBy: number;
+  /** When this was sent; it may have waited for the page. */
+  sentAt: number;
   ready: 'document' | 'parsed';
   /** What a person is to see of it. */
   show?: OverlayWish;
@@ -51,13 +53,18 @@ const LEASE_MS = 4500;
 /** How long `ready: 'parsed'` waits for the parser. */
 const PARSE_MS = 10_000;
 let lastBeat = 0;
+/** When the worker sent the last of what has come from it. */
+let lastSign = 0;
+/** The document is going: what it cancels nobody has asked to be cancelled. */
+let leaving = false;
 
 const running = new Map<string, AbortController>();
 
-async function run(op: string, args: unknown, { run, deadline, startBy, ready, show, begun }: RunContext): Promise<Outcome> {
+async function run(op: string, args: unknown, { run, deadline, startBy, sentAt, ready, show, begun }: RunContext): Promise<Outcome> {
   if (!ops[op]) return { missing: 'reading.js' };
   if (Date.now() > startBy) return { error: { code: 'CANCELLED', message: 'the page got to the command only after its caller had been answered' } };
   lastBeat = Math.max(lastBeat, Date.now());
+  lastSign = Math.max(lastSign, sentAt);
   if (op !== 'tick') setWish(show);
   if (begun !== undefined) beginnersHear(begun);
   const controller = new AbortController();
@@ -75,19 +82,28 @@ async function run(op: string, args: unknown, { run, deadline, startBy, ready, s
       try { chrome.runtime.sendMessage({ type: 'acted', run, report }).catch(() => {}); } catch { /* orphaned */ }
       pointOut();
     },
+    wanted: () => (Date.now() - lastSign <= FRESH_MS ? null : askWanted(run, controller.signal)),
   };
   try {
     const f = ops[op];
     if (!f) throw new PageError('INTERNAL_ERROR', `unknown page operation: ${op}`);
+    const asking = op === 'tick' ? null : context.wanted();
+    if (asking) await asking;
     if (ready === 'parsed') await parsed(Math.min(PARSE_MS, (deadline - Date.now()) / 2), controller.signal);
     const value = await f(args as never, context);
     return { ok: value === undefined ? null : value };
   } catch (e) {
-    if (isPageError(e)) return { error: { code: e.code, message: e.message, ...e.extra } };
+    if (isPageError(e)) return { error: { code: e.code, message: e.message, ...e.extra, ...(e.code === 'CANCELLED' && leaving ? { left: true } : {}) } };
     return { error: { code: 'INTERNAL_ERROR', message: e instanceof Error ? `${e.name}: ${e.message}` : String(e) } };
   } finally {
     running.delete(run);
   }
+}
+
+async function askWanted(run: string, signal: AbortSignal): Promise<void> {
+  const at: unknown = await Promise.resolve(chrome.runtime.sendMessage({ type: 'wanted', run })).catch(() => undefined);
+  if (typeof at !== 'number' || signal.aborted) throw new PageError('CANCELLED', 'the command was over before it could act');
+  lastSign = Math.max(lastSign, at);
 }
 
 const scope = globalThis as { __bridged?: PageApi };
@@ -98,8 +114,13 @@ if (scope.__bridged?.build !== __BUILD__) {
     add: (more) => void Object.assign(ops, more),
     run,
     cancel: (id) => running.get(id)?.abort(),
-    beat: (t) => { lastBeat = Math.max(lastBeat, t); },
+    beat: (t) => { lastBeat = Math.max(lastBeat, t); lastSign = Math.max(lastSign, t); },
   };
   watchEdits();
-  addEventListener('pagehide', () => { for (const controller of running.values()) controller.abort(); });
+  addEventListener('pagehide', () => {
+    leaving = true;
+    for (const controller of running.values()) controller.abort();
+  });
+  // Brought back from the browser's cache.
+  addEventListener('pageshow', () => { leaving = false; });
 }

@@ -26,10 +26,10 @@ export async function findDocument(call: Call, tabId: number, where: Where = {})
       if (guarded(call)) await admitDocument(call, tabId, frame);
       return { tabId, frameId: frame.frameId, documentId: frame.documentId, url: frame.url };
     }
+    const tab = await liveTab(tabId);
     if (where.documentId !== undefined || (where.frameId ?? 0) !== 0) {
       throw new PageLeft(`tab ${tabId}: the frame is gone`);
     }
-    const tab = await liveTab(tabId);
     if (tab.discarded) {
       // Chrome took the page out of memory; it comes back by loading it again, as when a person clicks on the tab.
       const arrived = firstCommit(call, tabId);
@@ -66,7 +66,7 @@ async function frameDetails(tabId: number, where: Where): Promise<FrameDetails |
   return frame ? { ...frame, frameId } : undefined;
 }
 
-async function liveTab(tabId: number): Promise<chrome.tabs.Tab> {
+export async function liveTab(tabId: number): Promise<chrome.tabs.Tab> {
   try {
     return await chrome.tabs.get(tabId);
   } catch {

@@ -28,7 +28,7 @@ const PROBE_MS = 1500;
  */
 export async function onElement<R extends object>(call: Call, tabId: number, op: string, params: ElementParams, more: object = {}, worked: (doc: Doc) => void = () => {}): Promise<InFrame<R>> {
   const { by = 'css', value = '', index = 0, name } = params.target;
-  if (by === 'ref') return onRef(call, tabId, op, { ...params, ref: value }, more, worked);
+  if (by === 'ref') return onRef(call, tabId, op, params, more, worked);
   const target: ElementArgs['target'] = { by, value, index, ...(name === undefined ? {} : { name }) };
   if (target.name !== undefined && target.by !== 'role') throw new BridgeError('INVALID_PARAMS', 'invalid params: target.name goes with by: "role"');
   let doc = await findDocument(call, tabId);
@@ -72,7 +72,8 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
 }
 
 /** As onElement, for the one element that a ref means: in its own document, or nowhere. */
-async function onRef<R extends object>(call: Call, tabId: number, op: string, { ref, timeout = DEFAULT_TIMEOUT_MS }: { ref: string; timeout?: number }, more: object, worked: (doc: Doc) => void): Promise<InFrame<R>> {
+async function onRef<R extends object>(call: Call, tabId: number, op: string, params: ElementParams, more: object, worked: (doc: Doc) => void): Promise<InFrame<R>> {
+  const { target: { value: ref = '' }, timeout = DEFAULT_TIMEOUT_MS } = params;
   const doc = await documentOf(call, tabId, ref);
   const from = Date.now();
   const until = Math.min(from + timeout, Math.max(from, call.deadline - ANSWER_MS));
@@ -82,9 +83,14 @@ async function onRef<R extends object>(call: Call, tabId: number, op: string, { 
     worked(doc);
     return doc.frameId === 0 ? done : { ...done, frame: doc.url };
   } catch (e) {
-    if (isLeft(e) && !e.extra.maybe_executed && !call.signal.aborted) throw staleRef(ref, 'the page it was on is gone');
-    throw e;
+    throw staleIfLeft(call, params, e);
   }
+}
+
+/** What is answered for a page that was left before anything was done in it: with it a ref is gone for good. */
+export function staleIfLeft(call: Call, { target }: Pick<ElementParams, 'target'>, thrown: unknown): unknown {
+  const stale = target.by === 'ref' && thrown instanceof PageLeft && !thrown.extra.maybe_executed && !call.signal.aborted;
+  return stale ? staleRef(target.value ?? '', 'the page it was on is gone') : thrown;
 }
 
 /**
@@ -92,15 +98,13 @@ async function onRef<R extends object>(call: Call, tabId: number, op: string, { 
  * call came, or if it is the same site's; what another site's page happens to hold is not what was asked for.
  */
 async function successor(call: Call, left: Doc, thrown: unknown, arriving: boolean): Promise<Doc> {
-  if (call.signal.aborted || !isLeft(thrown) || thrown.extra.maybe_executed) throw thrown;
+  if (call.signal.aborted || !(thrown instanceof PageLeft) || thrown.extra.maybe_executed) throw thrown;
   const next = await findDocument(call, left.tabId);
   if (next.documentId === left.documentId) await new Promise((r) => setTimeout(r, 20));
   if (arriving || origin(next.url) === origin(left.url)) return next;
   throw new PageLeft(`the tab went from ${shown(left.url)} to ${shown(next.url)} while the element was waited for`);
 }
 
-/** The document went away before or while something ran in it; a page that is being left also cancels what waits in it. */
-const isLeft = (e: unknown): e is BridgeError => e instanceof BridgeError && (e.code === 'NAVIGATION_FAILED' || e.code === 'CANCELLED');
 
 const origin = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
 const shown = (url: string) => (url.split(/[?#]/, 1)[0] ?? '').slice(0, 200);
@@ -117,12 +121,12 @@ export async function ticking<T>({ tabId, documentId }: Pick<Doc, 'tabId' | 'doc
     chrome.scripting.executeScript({
       target: { tabId, documentIds: [documentId] },
       injectImmediately: true,
-      func: (startBy: number) => {
+      func: (sentAt: number, startBy: number) => {
         const api = (globalThis as { __bridged?: { run(op: string, args: null, ctx: object): unknown } }).__bridged;
         // One that was held up in a blocked page must not pass for a sign of life: hence startBy.
-        api?.run('tick', null, { run: `tick${startBy}`, deadline: startBy, startBy, ready: 'document' });
+        api?.run('tick', null, { run: `tick${startBy}`, deadline: startBy, startBy, sentAt, ready: 'document' });
       },
-      args: [Date.now() + 1000],
+      args: [Date.now(), Date.now() + 1000],
     }).then(() => { busy = false; }, () => { busy = false; });
   }, every);
   try {

@@ -3,8 +3,9 @@
 import { remaining, type Call } from '../call';
 import { dialogOf, dialogOpen, onDialog } from '../debugger/dialogs';
 import { watchForDialogs } from '../debugger/watchful';
-import { BridgeError, PageLeft } from '../errors';
-import { findDocument, type Doc } from './document';
+import { BridgeError, PageLeft, type ErrorExtra } from '../errors';
+import { FRESH_MS } from '../page/context';
+import { findDocument, liveTab, type Doc } from './document';
 
 /** How long a page may show no sign of life before a call on it is answered with PAGE_BLOCKED. */
 export const BLOCKED_MS = 5000;
@@ -29,14 +30,19 @@ const ASKED_MS = 250;
 const ANSWER_MS = 50;
 const lastMs = (time: number) => Math.min(LAST_MS, Math.max(time / 8, Math.min(LAST_LEAST_MS, time / 2)));
 const pause = (ms: number) => new Promise<undefined>((r) => setTimeout(r, ms));
-/** An `acted` report and the news that the page is gone travel on different roads; the report gets this long to arrive. */
-const REPORT_GRACE_MS = 80;
+/**
+ * An `acted` report and the news that the page is gone travel on different roads; the report gets this long to arrive. A page acts without
+ * asking for FRESH_MS after something was sent to it, also one that is being left.
+ */
+const REPORT_GRACE_MS = FRESH_MS + 80;
 
 interface Run {
   id: string;
   call: Call;
   doc: Doc;
   report?: { value: unknown };
+  /** The call is being answered: nothing may be done for it any more. */
+  over?: true;
   fail(error: BridgeError): void;
 }
 
@@ -47,9 +53,10 @@ const generation = Date.now().toString(36);
 
 /**
  * Runs `start` (which injects something into the document) until it is done, the page is left, blocked or closed, or the call is
- * over. If the work had reported its act and the page went away, the report is the result.
+ * over. If the work had reported its act and the page went away, the report is the result. What `start` does in several steps it asks before
+ * each, by `goOn`, whether it still may.
  */
-export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Promise<T>): Promise<T> {
+export async function guard<T>(call: Call, doc: Doc, start: (run: string, goOn: () => void) => Promise<T>): Promise<T> {
   if (call.signal.aborted) throw overdue(call);
   const shown = dialogOf(doc.tabId);
   if (shown) throw dialogOpen(doc.tabId, shown);
@@ -57,7 +64,7 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
   let fail!: (error: BridgeError) => void;
   const failed = new Promise<never>((_, reject) => { fail = reject; });
   failed.catch(() => {});
-  const run: Run = { id, call, doc, fail };
+  const run: Run = { id, call, doc, fail: (error) => { run.over = true; fail(error); } };
   const time = remaining(call);
   const onAbort = () => {
     cancelInPage(run);
@@ -66,26 +73,32 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string) => Pro
     const last = lastMs(time);
     const silent = Math.max(SILENT_LEAST_MS, Math.min(SILENT_MS, time * SILENT_PART));
     // Timers may fire a little early, or late.
-    if (error.code !== 'TIMEOUT' || !probe || Date.now() + last - probe.sentAt < silent * 0.9) return fail(error);
-    void Promise.race([probe.answered, pause(last)]).then((alive) => fail(alive ? error : blocked(run)));
+    if (error.code !== 'TIMEOUT' || !probe || Date.now() + last - probe.sentAt < silent * 0.9) return run.fail(error);
+    void Promise.race([probe.answered, pause(last)]).then((alive) => run.fail(alive ? error : blocked(run)));
   };
   call.signal.addEventListener('abort', onAbort, { once: true });
   runs.set(id, run);
-  const stopDialogs = onDialog(doc.tabId, (dialog) => fail(dialogOpen(doc.tabId, dialog)));
+  const stopDialogs = onDialog(doc.tabId, (dialog) => {
+    cancelInPage(run);
+    heldUp.set(doc.tabId, Date.now());
+    run.fail(dialogOpen(doc.tabId, dialog));
+  });
   let stopBeating: (() => void) | undefined;
   try {
     const probe = unanswered.get(doc.documentId);
     const stuck = probe && Date.now() - probe.sentAt >= BLOCKED_MS;
     if (stuck && !(await Promise.race([probe.answered, failed, pause(RECOVERY_MS)]))) throw blocked(run);
     stopBeating = beat(run, time);
-    return await Promise.race([start(id), failed]);
+    return await Promise.race([start(id, () => { if (run.over) throw new BridgeError('CANCELLED', 'cancelled'); }), failed]);
   } catch (e) {
     const error = e instanceof BridgeError ? e : fromChrome(e, run);
-    if (error instanceof PageLeft || error.code === 'TAB_NOT_FOUND') {
-      if (!run.report) await pause(REPORT_GRACE_MS);
-      if (run.report) return run.report.value as T;
-    }
+    run.over = true;
+    const gone = error instanceof PageLeft || error.code === 'TAB_NOT_FOUND';
+    if ((gone || error.code === 'DIALOG_OPEN') && !run.report) await pause(REPORT_GRACE_MS);
+    if (gone && run.report) return run.report.value as T;
     if (run.report && !error.extra.maybe_executed) error.extra.maybe_executed = true;
+    // The frames of a tab that is closed go before the news of it comes.
+    if (error instanceof PageLeft) await liveTab(doc.tabId);
     throw error;
   } finally {
     stopBeating?.();
@@ -122,7 +135,7 @@ function fromChrome(thrown: unknown, { doc }: Run): BridgeError {
   return new BridgeError('INTERNAL_ERROR', text);
 }
 
-const left = (doc: Doc) => new PageLeft(`the page in tab ${doc.tabId} was left while the command was under way`);
+const left = (doc: Doc, extra: ErrorExtra = {}) => new PageLeft(`the page in tab ${doc.tabId} was left while the command was under way`, extra);
 
 /** For starts that get an empty answer: what Chrome gives for a function whose document is gone. */
 export const documentGone = left;
@@ -198,6 +211,20 @@ export async function ended(call: Call, tabId: number, thrown: unknown): Promise
   return (await Promise.race([answered, pause(ms)])) ? thrown : new BridgeError('PAGE_BLOCKED', `${thrown.message}; ${notReacting('the page does not react', tabId)}`);
 }
 
+/** Tabs in which calls were answered because of a dialog, and when that was. */
+const heldUp = new Map<number, number>();
+
+/**
+ * Resolves when the page may go on after a dialog: what was on its way to it when its callers were answered is old enough by then for the page
+ * to ask whether it is still wanted, instead of doing it on the quiet.
+ */
+export async function mayGoOn(tabId: number): Promise<void> {
+  const left = (heldUp.get(tabId) ?? 0) + FRESH_MS + CLOCK_MS - Date.now();
+  heldUp.delete(tabId);
+  if (left > 0) await pause(left);
+}
+const CLOCK_MS = 20;
+
 function cancelInPage({ id, doc }: Run): void {
   chrome.scripting.executeScript({
     target: { tabId: doc.tabId, documentIds: [doc.documentId] },
@@ -223,16 +250,18 @@ export function watchPages(): void {
     }
   });
   chrome.tabs.onRemoved.addListener((tabId) => {
+    heldUp.delete(tabId);
     for (const run of runs.values()) {
       if (run.doc.tabId !== tabId) continue;
       unanswered.delete(run.doc.documentId);
       run.fail(new BridgeError('TAB_NOT_FOUND', `tab ${tabId} was closed while the command was under way`));
     }
   });
-  chrome.runtime.onMessage.addListener((message: unknown, sender) => {
+  chrome.runtime.onMessage.addListener((message: unknown, sender, answer: (at: number | false) => void) => {
     const m = message as { type?: unknown; run?: unknown; report?: unknown } | null;
-    if (m?.type !== 'acted' || typeof m.run !== 'string' || sender.id !== chrome.runtime.id || !sender.tab) return;
+    if ((m?.type !== 'acted' && m?.type !== 'wanted') || typeof m.run !== 'string' || sender.id !== chrome.runtime.id || !sender.tab) return;
     const run = runs.get(m.run);
+    if (m.type === 'wanted') return answer(run && !run.over ? Date.now() : false);
     if (!run || run.doc.tabId !== sender.tab.id) return;
     run.report = { value: m.report };
     run.call.acted();

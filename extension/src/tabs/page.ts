@@ -39,18 +39,21 @@ class NotStarted extends PageLeft {}
 type Invoked = Outcome | null | undefined;
 
 function runIn<T>(call: Call, doc: Doc, op: string, args: unknown, ready: 'document' | 'parsed'): Promise<T> {
-  return guard<T>(call, doc, async (run) => {
+  return guard<T>(call, doc, async (run, goOn) => {
     const [begun] = await Promise.all([asksBegun(op) ? seeingBegun(doc) : undefined, seen.has(doc.documentId) ? undefined : put(doc, 'page.js')]);
-    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), ready, ...overlayTold(), ...(begun === undefined ? {} : { begun }) };
+    goOn();
+    const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), sentAt: Date.now(), ready, ...overlayTold(), ...(begun === undefined ? {} : { begun }) };
     let outcome = await invoke(doc, op, args, context);
     for (let i = 0; i < 2 && outcome && 'missing' in outcome; i++) {
       await put(doc, outcome.missing);
-      outcome = await invoke(doc, op, args, context);
+      goOn();
+      outcome = await invoke(doc, op, args, { ...context, sentAt: Date.now() });
     }
     if (!outcome) throw documentGone(doc);
     if ('missing' in outcome) throw new BridgeError('INTERNAL_ERROR', `unknown page operation: ${op}`);
     if ('ok' in outcome) return outcome.ok as T;
-    const { code, message, maybe_executed } = outcome.error;
+    const { code, message, maybe_executed, left } = outcome.error;
+    if (left) throw documentGone(doc, maybe_executed ? { maybe_executed } : {});
     throw new BridgeError(code as ErrorCode, message, maybe_executed ? { maybe_executed } : {});
   });
 }

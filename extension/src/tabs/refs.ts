@@ -3,7 +3,7 @@
 // of a page that is gone, or of another tab, can never mean an element of the page that it is used on.
 import type { Call } from '../call';
 import { BridgeError } from '../errors';
-import { findDocument, framesOf, type Doc } from './document';
+import { findDocument, framesOf, liveTab, type Doc } from './document';
 
 interface TabRefs {
   /** Which numbers are of which top document; `end` is the first that is not. */
@@ -84,16 +84,25 @@ export async function documentOf(call: Call, tabId: number, ref: string): Promis
   if (parts[2] === undefined) {
     const n = Number(parts[1]);
     const run = refs.runs.find((r) => r.from <= n && n < r.end);
-    if (!run) throw staleRef(ref, 'no snapshot of this tab gave it');
+    if (!run) return unknown(tabId, ref);
     const doc = await findDocument(call, tabId);
     if (doc.documentId !== run.documentId) throw staleRef(ref, 'the page it was on is gone');
     return doc;
   }
   const documentId = refs.frames.find((f) => f.k === Number(parts[2]))?.documentId;
-  if (documentId === undefined) throw staleRef(ref, 'no snapshot of this tab gave it');
+  if (documentId === undefined) return unknown(tabId, ref);
   const frame = (await framesOf(tabId)).find((f) => f.documentId === documentId);
-  if (!frame) throw staleRef(ref, 'the frame it was in is gone');
+  if (!frame) {
+    await liveTab(tabId);
+    throw staleRef(ref, 'the frame it was in is gone');
+  }
   return { ...frame, tabId };
+}
+
+/** With a tab its refs are forgotten. */
+async function unknown(tabId: number, ref: string): Promise<never> {
+  await liveTab(tabId);
+  throw staleRef(ref, 'no snapshot of this tab gave it');
 }
 
 export const staleRef = (ref: string, why: string) => new BridgeError('STALE_REF', `ref ${ref} is stale: ${why}; a new snapshot has what is there now`);

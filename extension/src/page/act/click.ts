@@ -115,6 +115,8 @@ export interface InFrame { inFrame: { index: number; x: number; y: number; outli
 
 export async function clickAtOp(args: PointArgs, ctx: PageContext): Promise<Clicked | InFrame> {
   await ready();
+  const asking = ctx.wanted();
+  if (asking) await asking;
   const { x, y } = args;
   if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) {
     throw new PageError('INVALID_PARAMS', `the point (${x}, ${y}) is outside of the view, which is ${innerWidth} x ${innerHeight} pixels; scroll moves what it shows`);

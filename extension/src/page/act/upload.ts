@@ -74,7 +74,7 @@ export function uploadOp(args: ElementArgs & { token: string; count: number }, c
 
 function take(token: string): File[] {
   const files = waiting.get(token);
-  if (!files) throw new PageError('CANCELLED', 'the page was replaced while the files were on their way to it');
+  if (!files) throw new PageError('NAVIGATION_FAILED', 'the page was replaced while the files were on their way to it');
   waiting.delete(token);
   clearTimeout(files.forget);
   return [...files.parts].sort(([a], [b]) => a - b).map(([, { name, mime, bytes }]) => new File(bytes, name, { type: mime, lastModified: Date.now() }));
