@@ -7,13 +7,14 @@ import type { ElementInfo } from '../page/describe';
 import type { Place } from '../page/locate/frames';
 import { admitInput } from '../tabs/denied-frames';
 import { framesOf, type Doc } from '../tabs/document';
-import { onElement, type ElementParams } from '../tabs/element';
+import { onElement, staleIfLeft, type ElementParams } from '../tabs/element';
 import { withTabLock } from '../tabs/lock';
 import { callPage } from '../tabs/page';
 import { debugging, type Send } from './attach';
 import { stayingBehind } from './behind';
-import { dialogOpen, messageOf, type Dialog } from './dialogs';
+import { dialogOf, dialogOpen, messageOf, type Dialog } from './dialogs';
 import { move, untilDialog, type Point } from './input';
+import { expectReach } from './reached';
 
 export interface Aimed {
   /** In the view of the tab. */
@@ -60,7 +61,7 @@ export async function aimAt(call: Call, tabId: number, params: ElementParams, ho
       // The rest of the time may have been too short to find it once more.
       throw covered && e instanceof BridgeError && e.code === 'ELEMENT_NOT_FOUND' ? covered : e;
     });
-    const place = await inTab(call, doc!, aim.point);
+    const place = await inTab(call, doc!, aim.point).catch((e: unknown) => { throw staleIfLeft(call, params, e); });
     if (place.cover === undefined) {
       const { shadow, frame } = aim;
       return { at: place.point, element: aim.element, found: { ...(shadow ? { shadow } : {}), ...(frame === undefined ? {} : { frame }) }, leads: aim.leads === true, doc: doc!, aim: aim.aim };
@@ -112,34 +113,49 @@ export async function act(
   input: (aimed: Aimed) => Promise<unknown>, turn: Turn = (work) => takingTurns(call, tabId, work),
 ): Promise<Aimed & Happened> {
   const until = Date.now() + Math.min(params.timeout ?? DEFAULT_TIMEOUT_MS, remaining(call));
-  const aimArgs: AimArgs = { press: how.press, stay: how.stay };
-  for (;;) {
-    const found = await aimAt(call, tabId, { ...params, timeout: Math.max(0, until - Date.now()) }, aimArgs);
-    const done = await turn(async (waited): Promise<(Aimed & Happened) | BridgeError> => {
-      if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
-      const aimed = waited ? await afterOthers(call, found) : found;
-      if (aimed instanceof BridgeError) return aimed;
-      call.acted();
-      // What comes to life under the pointer may move the element away: then nothing is pressed.
-      const onMove = await untilDialog(tabId, () => move(send, aimed.at, modifiers));
-      if (onMove) return { ...aimed, dialog: onMove };
-      const under = how.hover ? {} : await verdict(call, aimed, false);
-      if (under !== 'gone' && under.over !== false) {
-        const dialog = await untilDialog(tabId, () => input(aimed));
-        if (dialog) return { ...aimed, dialog };
-      }
-      const seen = await verdict(call, aimed, true);
-      if (seen === 'gone') return aimed;
-      const arrived = how.hover ? seen.over : seen.pressed;
-      if (arrived) return { ...aimed, leads: aimed.leads || seen.leads === true, downloads: seen.downloads, heldBack: seen.heldBack, lost: seen.lost };
-      const why = seen.instead ? `${seen.instead} got in the way` : 'the page got none of it';
-      return new BridgeError('ELEMENT_NOT_ACTIONABLE', `${how.hover ? 'the pointer' : 'the press'} did not arrive at the element: ${why}`, { maybe_executed: true });
-    });
-    if (!(done instanceof BridgeError)) return done;
-    if (Date.now() >= until) throw done;
-    await new Promise((r) => setTimeout(r, 50));
+  const reach = expectReach();
+  const aimArgs: AimArgs = { press: how.press, stay: how.stay, token: reach.token };
+  const acted = (found: Aimed) => turn(async (waited): Promise<(Aimed & Happened) | BridgeError> => {
+    if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
+    const aimed = waited ? await afterOthers(call, found) : found;
+    if (aimed instanceof BridgeError) return aimed;
+    call.acted();
+    // What comes to life under the pointer may move the element away: then nothing is pressed.
+    const onMove = await untilDialog(tabId, () => move(send, aimed.at, modifiers));
+    if (onMove && how.hover) return { ...aimed, dialog: onMove };
+    if (onMove) throw unpressed(dialogOpen(tabId, onMove));
+    const under = how.hover ? {} : await verdict(call, aimed, false);
+    // The page under the pointer may be another by now.
+    if (under instanceof BridgeError) throw unpressed(under);
+    if (under.over !== false) {
+      const dialog = await untilDialog(tabId, () => input(aimed));
+      if (dialog && !(await reach.reached('press'))) throw unpressed(dialogOpen(tabId, dialog));
+      if (dialog) return { ...aimed, dialog };
+    }
+    const seen = await verdict(call, aimed, true);
+    if (seen instanceof BridgeError) {
+      if (await reach.reached(how.hover ? 'press' : 'click')) return { ...aimed, dialog: dialogOf(tabId) };
+      throw new BridgeError(seen.code, `${seen.message}; ${how.hover ? 'the pointer' : 'the click'} has not reached the element by then`, { maybe_executed: true });
+    }
+    const arrived = how.hover ? seen.over : seen.pressed;
+    if (arrived) return { ...aimed, leads: aimed.leads || seen.leads === true, downloads: seen.downloads, heldBack: seen.heldBack, lost: seen.lost };
+    const why = seen.instead ? `${seen.instead} got in the way` : 'the page got none of it';
+    return new BridgeError('ELEMENT_NOT_ACTIONABLE', `${how.hover ? 'the pointer' : 'the press'} did not arrive at the element: ${why}`, { maybe_executed: true });
+  });
+  try {
+    for (;;) {
+      const done = await acted(await aimAt(call, tabId, { ...params, timeout: Math.max(0, until - Date.now()) }, aimArgs));
+      if (!(done instanceof BridgeError)) return done;
+      if (Date.now() >= until) throw done;
+      await new Promise((r) => setTimeout(r, 50));
+    }
+  } finally {
+    reach.stop();
   }
 }
+
+/** The pointer was moved there, and that was all. */
+const unpressed = ({ code, message }: BridgeError) => new BridgeError(code, `${message}; nothing was pressed`, { maybe_executed: true });
 
 /** The aim as it stands when the tab's other acts are through; why not, if they have taken the element away or changed it. */
 async function afterOthers(call: Call, aimed: Aimed): Promise<Aimed | BridgeError> {
@@ -152,16 +168,16 @@ async function afterOthers(call: Call, aimed: Aimed): Promise<Aimed | BridgeErro
   }
 }
 
-/** What the page says has arrived; 'gone' if the page has gone on to another, or a dialog holds it. */
-async function verdict(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>, end: boolean): Promise<Verdict | 'gone'> {
+/** What the page says has arrived; an error if it says nothing, as it has gone on to another, or a dialog holds it. */
+async function verdict(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>, end: boolean): Promise<Verdict | BridgeError> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     return await Promise.race([
       callPage<Verdict>(call, doc.tabId, 'aimed', { aim, end }, { documentId: doc.documentId }),
-      new Promise<'gone'>((r) => { timer = setTimeout(r, Math.min(VERDICT_MS, remaining(call)), 'gone'); }),
+      new Promise<BridgeError>((r) => { timer = setTimeout(() => r(new BridgeError('PAGE_BLOCKED', `the page in tab ${doc.tabId} does not react`)), end ? Math.min(VERDICT_MS, remaining(call)) : remaining(call)); }),
     ]);
   } catch (e) {
-    if (e instanceof BridgeError && ['NAVIGATION_FAILED', 'CANCELLED', 'TAB_NOT_FOUND', 'DIALOG_OPEN', 'RESTRICTED_PAGE'].includes(e.code) && !call.signal.aborted) return 'gone';
+    if (e instanceof BridgeError && ['NAVIGATION_FAILED', 'CANCELLED', 'TAB_NOT_FOUND', 'DIALOG_OPEN', 'RESTRICTED_PAGE'].includes(e.code) && !call.signal.aborted) return e;
     throw e;
   } finally {
     clearTimeout(timer);

@@ -6,6 +6,7 @@ import { aimAt, takingTurns, told, viewOf, whereNow, type Aimed } from '../debug
 import type { DragParams, DragResult } from '../generated/methods';
 import { showPoint } from '../overlay/worker';
 import { admitInput } from '../tabs/denied-frames';
+import { staleIfLeft } from '../tabs/element';
 import { resolveTab } from '../tabs/resolve';
 
 type End = DragParams['from'];
@@ -24,7 +25,7 @@ export const handler: Handler<DragParams, DragResult> = async ({ from, to, timeo
     const start = await find(call, id, from, timeout);
     return takingTurns(call, id, async (waited) => {
       // The act that came first may have moved what is to be picked up.
-      const at = waited && start.aimed ? await whereNow(call, start.aimed, true) : start.at;
+      const at = waited && start.aimed ? await whereNow(call, start.aimed, true).catch((e: unknown) => { throw isPoint(from) ? e : staleIfLeft(call, { target: from }, e); }) : start.at;
       call.acted();
       let kind: DragResult['kind'] = 'pointer';
       const dialog = await untilDialog(id, async () => { kind = await carry(call, id, send, { ...start, at }, goal); });

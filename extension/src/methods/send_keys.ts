@@ -1,8 +1,9 @@
 // send_keys: key strokes and shortcuts, one after the other, where the focus is.
 import type { Handler } from '../call';
+import { dialogOf } from '../debugger/dialogs';
 import { untilDialog } from '../debugger/input';
 import { os, parseKeys } from '../debugger/keys';
-import { told, trusted } from '../debugger/trusted';
+import { refuseDialog, told, trusted } from '../debugger/trusted';
 import { strike } from '../debugger/typing';
 import type { SendKeysParams, SendKeysResult } from '../generated/methods';
 import { admitInput } from '../tabs/denied-frames';
@@ -17,6 +18,7 @@ export const handler: Handler<SendKeysParams, SendKeysResult> = async ({ keys, .
     const dialog = await trusted(call, id, async (send) => {
       const admit = () => admitInput(call, id, 'focus');
       await admit();
+      refuseDialog(id, dialogOf(id));
       call.acted();
       return untilDialog(id, () => strike(send, strokes, admit));
     });

@@ -12,6 +12,7 @@ import { frameIndex, GONE_WHEN_PRESSED } from './click';
 import { watchHeldBack } from './held-back';
 import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
 import { watchOnward, type Onward } from './onward';
+import { sayReached } from './reached';
 import { native } from '../native';
 import { pressDisabled } from './pointer';
 
@@ -20,6 +21,8 @@ export interface AimArgs {
   press?: boolean;
   /** A link leads on in this tab, even if it asks for another. */
   stay?: boolean;
+  /** To be said when the click has reached the element; where nothing is pressed, when the pointer has. */
+  token?: string;
 }
 
 export interface Aim {
@@ -81,7 +84,7 @@ export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Ai
   });
 }
 
-function watch(el: Element, at: Element, { press = false, stay = false }: AimArgs, meant: () => Element | null): number {
+function watch(el: Element, at: Element, { press = false, stay = false, token }: AimArgs, meant: () => Element | null): number {
   const id = ++counter;
   const onPress = (e: Event) => {
     if (!w.armed || !e.isTrusted || !(e instanceof MouseEvent)) return;
@@ -91,6 +94,7 @@ function watch(el: Element, at: Element, { press = false, stay = false }: AimArg
       if (!w.pressed) w.instead = outline(elementAt(point.x, point.y) ?? document.documentElement);
     }
     if (CLICKS.has(e.type) && (e.composedPath().includes(el) || takes(el, { x: e.clientX, y: e.clientY }))) w.clicked = true;
+    if (press && w.pressed) sayReached(token, w.clicked ? 'click' : 'press');
     if (press && w.pressed !== true) {
       e.preventDefault();
       e.stopImmediatePropagation();
@@ -105,6 +109,7 @@ function watch(el: Element, at: Element, { press = false, stay = false }: AimArg
     const point = { x: e.clientX, y: e.clientY };
     w.at = point;
     w.over = native(el).isConnected && takes(el, point);
+    if (!press && w.over) sayReached(token, 'press');
     w.instead = w.over ? undefined : outline(elementAt(point.x, point.y) ?? document.documentElement);
   };
   const options = { capture: true, passive: false };
