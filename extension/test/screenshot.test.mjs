@@ -24,6 +24,14 @@ test('a PNG of the view: size, colours, scroll position, sizes told', async () =
   assert.deepEqual(pixel(bytes((await b.ok('screenshot', { tab_id: tab })).data), 50, 50), [0, 0, 255]);
 });
 
+test('several whole pages and prints of one tab at once: one after the other, and each is had', async () => {
+  const tab = await b.open('/');
+  const pages = [1, 2, 3].map(() => b.ok('screenshot', { tab_id: tab, full_page: true }));
+  const prints = [1, 2].map(() => b.ok('save_as_pdf', { tab_id: tab }));
+  for (const { height } of await Promise.all(pages)) assert.ok(height >= 3000, String(height));
+  for (const { size } of await Promise.all(prints)) assert.ok(size > 500, String(size));
+});
+
 test('JPEG with a quality', async () => {
   const tab = await b.open('/');
   const low = await b.ok('screenshot', { tab_id: tab, format: 'jpeg', quality: 1 });

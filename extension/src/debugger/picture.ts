@@ -6,8 +6,10 @@ import type { ElementInfo } from '../page/describe';
 import type { Box } from '../page/act/box';
 import { admitPicture } from '../tabs/denied-frames';
 import type { Doc } from '../tabs/document';
-import { onElement, type ElementParams } from '../tabs/element';
+import { onElement, staleIfLeft, type ElementParams } from '../tabs/element';
+import { withCamera } from '../tabs/lock';
 import { callPage } from '../tabs/page';
+import { whileShown } from '../tabs/shown';
 import { debugging, type Send } from './attach';
 import { inTab } from './trusted';
 
@@ -18,6 +20,8 @@ export interface Picture { data: string; width: number; height: number }
 const LONGEST = 16_384;
 /** A page that is drawn anew for a large picture takes its time; one that is stuck never comes back. */
 const CAPTURE_MS = 15_000;
+/** How long one that was given up is waited for. */
+const THROUGH_MS = 500;
 
 interface Rect { x: number; y: number; width: number; height: number }
 
@@ -57,7 +61,7 @@ export function pictureOfElement(call: Call, tabId: number, params: ElementParam
     const clip: Rect = { x, y, width: Math.max(1, whole(to.point.x + pageX) - x), height: Math.max(1, whole(to.point.y + pageY) - y) };
     const data = await capture(call, tabId, send, shot, { captureBeyondViewport: true, clip: zoomed(clip, zoom) });
     return { data, width: Math.round(clip.width), height: Math.round(clip.height), element, ...found };
-  });
+  }).catch((e: unknown) => { throw staleIfLeft(call, params, e); });
 }
 
 const viewport = (call: Call, tabId: number) => callPage<{ width: number; height: number; dpr: number }>(call, tabId, 'viewport', null);
@@ -66,13 +70,14 @@ interface Metrics { cssContentSize: { width: number; height: number }; cssVisual
 const metricsOf = (send: Send) => send<Metrics>('Page.getLayoutMetrics');
 
 async function capture(call: Call, tabId: number, send: Send, { format, quality }: Shot, more: object): Promise<string> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new BridgeError('PAGE_BLOCKED', 'no picture could be taken: the page shows a dialog or is busy')), remaining(call, CAPTURE_MS));
-  });
-  await admitPicture(call, tabId);
   const take = async () => {
-    await send('Page.startScreencast', { format: 'jpeg', quality: 1, maxWidth: 10, maxHeight: 10 });
+    const wake = () => send('Page.startScreencast', { format: 'jpeg', quality: 1, maxWidth: 10, maxHeight: 10 });
+    await wake().catch(async (e: unknown) => {
+      // Left over from a picture that was given up, as its page was left.
+      if (!(e instanceof BridgeError) || !/already active/i.test(e.message)) throw e;
+      await send('Page.stopScreencast');
+      await wake();
+    });
     try {
       const { data } = await send<{ data: string }>('Page.captureScreenshot', { format, ...(format === 'jpeg' ? { quality } : {}), ...more });
       return `data:image/${format};base64,${data}`;
@@ -81,7 +86,23 @@ async function capture(call: Call, tabId: number, send: Send, { format, quality 
       if ('captureBeyondViewport' in more) await layOutAnew(call, tabId, send).catch(() => {});
     }
   };
-  try { return await Promise.race([withoutOverlay(tabId, take), late]); } finally { clearTimeout(timer); }
+  return withCamera(call, tabId, async () => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new BridgeError('PAGE_BLOCKED', 'no picture could be taken: the page shows a dialog or is busy')), remaining(call, CAPTURE_MS));
+    });
+    await admitPicture(call, tabId);
+    const taken = withoutOverlay(tabId, take);
+    try {
+      return await Promise.race([whileShown(tabId, () => taken), late]);
+    } catch (e) {
+      // The next one's turn comes when this one is through, if that is soon.
+      await Promise.race([taken.catch(() => {}), new Promise((r) => setTimeout(r, THROUGH_MS))]);
+      throw e;
+    } finally {
+      clearTimeout(timer);
+    }
+  });
 }
 
 /** The browser takes the scroll bars away for a large picture, and without this the page would go on as if there were none. */

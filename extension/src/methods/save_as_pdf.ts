@@ -4,7 +4,9 @@ import { debugging } from '../debugger/attach';
 import { BridgeError } from '../errors';
 import type { SaveAsPdfParams, SaveAsPdfResult } from '../generated/methods';
 import { admitPicture } from '../tabs/denied-frames';
+import { withCamera } from '../tabs/lock';
 import { resolveTab } from '../tabs/resolve';
+import { whateverIsShown } from '../tabs/shown';
 
 /** In inches. */
 const PAPERS: Record<NonNullable<SaveAsPdfParams['paper']>, [width: number, height: number]> = {
@@ -20,7 +22,8 @@ export const handler: Handler<SaveAsPdfParams, SaveAsPdfResult> = async ({ print
   const size = paper ? { paperWidth: PAPERS[paper][0], paperHeight: PAPERS[paper][1] } : { preferCSSPageSize: true };
   const base64 = await debugging(call, id, async (send) => {
     await admitPicture(call, id);
-    const { stream } = await send<{ stream: string }>('Page.printToPDF', { printBackground: print_background, landscape, scale, ...size, transferMode: 'ReturnAsStream' });
+    const how = { printBackground: print_background, landscape, scale, ...size, transferMode: 'ReturnAsStream' };
+    const { stream } = await withCamera(call, id, () => whateverIsShown(id, () => send<{ stream: string }>('Page.printToPDF', how)));
     const pieces: string[] = [];
     let length = 0;
     for (let eof = false; !eof;) {

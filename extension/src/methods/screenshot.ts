@@ -6,6 +6,7 @@ import { BridgeError } from '../errors';
 import { capture } from '../tabs/capture';
 import { callPage } from '../tabs/page';
 import { resolveTab } from '../tabs/resolve';
+import { whateverIsShown } from '../tabs/shown';
 
 export const handler: Handler<ScreenshotParams, ScreenshotResult> = async (params, call) => {
   const { id, windowId } = await resolveTab(params, call);
@@ -14,8 +15,7 @@ export const handler: Handler<ScreenshotParams, ScreenshotResult> = async (param
   const shot: Shot = { format, quality: params.quality ?? 90 };
   if (params.full_page && params.target) throw new BridgeError('INVALID_PARAMS', 'invalid params: full_page and target exclude each other');
   const { data, width, height, ...more } = params.target ? await pictureOfElement(call, id, { target: params.target, timeout: params.timeout }, shot)
-    : params.full_page ? await pictureOfPage(call, id, shot)
-    : await pictureHere(call, id, windowId, shot);
+    : await whateverIsShown<Taken>(id, () => (params.full_page ? pictureOfPage(call, id, shot) : pictureHere(call, id, windowId, shot)));
   const tab = await chrome.tabs.get(id);
   return {
     tab_id: id,
@@ -31,7 +31,9 @@ export const handler: Handler<ScreenshotParams, ScreenshotResult> = async (param
   };
 };
 
-async function pictureHere(call: Call, tabId: number, windowId: number, shot: Shot): Promise<{ data: string; width: number | null; height: number | null }> {
+interface Taken { data: string; width: number | null; height: number | null; truncated?: true }
+
+async function pictureHere(call: Call, tabId: number, windowId: number, shot: Shot): Promise<Taken> {
   const data = await capture(call, tabId, windowId, shot);
   const view = await viewport(call, tabId);
   return { data, width: view?.width ?? null, height: view?.height ?? null };
