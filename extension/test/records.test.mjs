@@ -19,6 +19,7 @@ before(async () => {
       '/innermost': '<script>console.log("innermost says"); fetch("/api/items?innermost").then((r) => r.text())</script>',
       '/leaves': '<title>Leaves</title><script>window.leave = () => fetch("/api/items?left").then((r) => r.text()).then(() => { location.href = "{{cross}}/" })</script>',
       '/inner': '<script>setTimeout(() => { fetch("/api/inner", { method: "POST", body: "sent" }).then((r) => r.text()); console.log("from the frame") }, 300)</script>',
+      '/late': '<title>Late</title><button onclick="const n = this.n = (this.n ?? 0) + 1; setTimeout(() => { throw new Error(`thrown ${n}`) })">Throw</button>',
       '/early': '<title>Early</title><script>console.log("before anybody listened"); setTimeout(() => { throw new TypeError("nobody caught me") })</script>',
       '/second': '<title>Second</title><script>console.info("the next page")</script>',
     },
@@ -267,6 +268,17 @@ test('console: objects are told as deep as they are, within bounds; what was han
   assert.match(said[4], /^here\n {4}at outer \(/);
   assert.equal(said.find((text) => /after all/.test(text)), undefined);
   await b.ok('console', { tab_id: tab, level: 'warn' });
+});
+
+test('console: an error that an act sets off a moment later is in the next answer', async () => {
+  const page = await b.open('/late');
+  await b.ok('console', { tab_id: page });
+  for (let i = 1; i <= 10; i++) {
+    await b.ok('click', { tab_id: page, target: { value: 'button' } });
+    const { messages: [last] } = await b.ok('console', { tab_id: page, limit: 1 });
+    assert.match(last.text, new RegExp(`^Uncaught Error: thrown ${i}\\b`));
+  }
+  await b.ok('close_tab', { tab_id: page });
 });
 
 test('console: a flood ends the listening and not the bridge; the next call says so and has the latest lines', async () => {

@@ -1,7 +1,7 @@
 // console: what a page wrote to its console; the first call begins to listen, and gets what the page wrote before as well.
 import type { Handler } from '../call';
 import type { ConsoleParams, ConsoleResult } from '../generated/methods';
-import { atLeast, completed, messages, shown } from '../record/messages';
+import { atLeast, caughtUp, messages, shown } from '../record/messages';
 import { lastOf } from '../record/recorder';
 import { resolveTab } from '../tabs/resolve';
 
@@ -11,8 +11,8 @@ export const handler: Handler<ConsoleParams, ConsoleResult> = async ({ action = 
   const ended = messages.of(id)?.ended;
   const recording = await messages.start(id);
   const gap = ended ?? recording.gap;
+  await caughtUp(recording, id);
   if (action === 'clear') messages.clear(id);
-  await completed(recording);
   const found = lastOf(recording.entries, limit, atLeast(level)).map(shown);
   return { messages: found, count: found.length, ...(recording.dropped ? { dropped: recording.dropped } : {}), ...(gap === undefined ? {} : { gap }), tab_id: id };
 };

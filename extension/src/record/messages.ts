@@ -125,10 +125,26 @@ function complete(recording: Recording<Entry>, session: string, args: Remote[], 
   all.add(work);
 }
 
-/** Resolves when the messages that are there are complete, or after a second. */
-export async function completed(recording: Recording<Entry>): Promise<void> {
-  const all = underWay.get(recording)?.all;
-  if (all?.size) await Promise.race([Promise.all(all), new Promise((r) => setTimeout(r, COMPLETE_MS))]);
+/** How long a page may take for its turn; one that stands still is not waited for. */
+const TURN_MS = 300;
+
+/**
+ * Resolves when all has been heard that the page says by itself in its next turn (an error of a timer that an act has just begun), and the
+ * messages are complete, as far as that takes no longer than it should.
+ */
+export async function caughtUp(recording: Recording<Entry>, tabId: number): Promise<void> {
+  await soon(TURN_MS, async () => {
+    await chrome.scripting.executeScript({ target: { tabId }, injectImmediately: true, func: () => new Promise<void>((r) => { setTimeout(r); }) });
+    // The answer comes on the road of the messages, behind them.
+    await recording.send('Runtime.getIsolateId');
+  });
+  await soon(COMPLETE_MS, () => Promise.all([...(underWay.get(recording)?.all ?? [])]));
+}
+
+async function soon(ms: number, work: () => Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([work().catch(() => {}), new Promise((r) => { timer = setTimeout(r, ms); })]);
+  clearTimeout(timer);
 }
 
 function levelOf(type: string): Message['level'] {
