@@ -181,7 +181,7 @@ pub(crate) fn status(places: &Places, as_json: bool) -> Outcome<()> {
         return Ok(());
     }
     println!(
-        "bridged {} runs (pid {}), since {}",
+        "bridged {} runs (pid {}), started {}",
         record.version,
         record.pid,
         crate::show::ago(record.started)

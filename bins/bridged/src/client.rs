@@ -20,6 +20,8 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 pub(crate) struct Client {
     stream: BufReader<UnixStream>,
     calls: u64,
+    /// The largest message that the daemon takes.
+    most: u64,
 }
 
 /// As what to say hello.
@@ -72,7 +74,8 @@ impl Client {
                 socket.display()
             )));
         }
-        let mut client = Client { stream: BufReader::with_capacity(64 << 10, stream), calls: 0 };
+        let mut client =
+            Client { stream: BufReader::with_capacity(64 << 10, stream), calls: 0, most: u64::MAX };
         let hello = match role {
             Role::Person => {
                 json!({"type":"hello","role":"client","protocol":2,"class":"person","name":"bridge"})
@@ -82,7 +85,10 @@ impl Client {
         client.send(&hello, GRACE)?;
         let line = client.receive(GRACE)?;
         match serde_json::from_slice::<Value>(&line) {
-            Ok(ack) if ack["type"] == "hello_ack" => Ok(client),
+            Ok(ack) if ack["type"] == "hello_ack" => {
+                client.most = ack["limits"]["frame_bytes"].as_u64().unwrap_or(u64::MAX);
+                Ok(client)
+            }
             Ok(_) => match serde_json::from_slice(&line) {
                 Ok(refusal) => Err(Failure::Refused(refusal)),
                 Err(_) => {
@@ -105,6 +111,15 @@ impl Client {
         let mut request = json!({"id": id, "method": method, "params": params});
         if let Some(deadline) = deadline {
             request["timeout_ms"] = json!(deadline.as_millis() as u64);
+        }
+        // A line that is too long ends the connection, and nothing says why.
+        let bytes = request.to_string().len() as u64;
+        if bytes > self.most {
+            return Err(Failure::Refused(Refusal {
+                error: format!("message too large: {bytes} bytes, where the daemon takes {}", self.most),
+                code: "TOO_LARGE".to_owned(),
+                maybe_executed: false,
+            }));
         }
         let within = deadline.unwrap_or(DEADLINE) + GRACE;
         self.send(&request, within)?;
@@ -177,7 +192,7 @@ mod tests {
     #[test]
     fn a_daemon_that_reads_nothing_is_not_waited_for_for_ever() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
-        let mut client = Client { stream: BufReader::new(ours), calls: 0 };
+        let mut client = Client { stream: BufReader::new(ours), calls: 0, most: u64::MAX };
         let large = json!({"text": "x".repeat(8 << 20)});
         let said = client.send(&large, Duration::from_millis(20));
         let Err(Failure::Refused(refusal)) = said else { unreachable!("{said:?}") };

@@ -1,5 +1,8 @@
 //! Results as a person reads them.
 
+mod acts;
+mod nodes;
+
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -14,86 +17,23 @@ pub(crate) const NO_BROWSER: &str =
 /// A result for reading; `show` is the field that the catalogue says stands for all of it.
 pub(crate) fn result(method: &str, show: Option<&str>, result: &Value) -> String {
     if let Some(field) = show.and_then(|name| result.get(name)) {
-        return field.as_str().map_or_else(|| pretty(field), str::to_owned);
+        let text = field.as_str().map_or_else(|| pretty(field), str::to_owned);
+        // The value of a box says nothing of what one asks it for.
+        return match result["checked"].as_bool().filter(|_| method == "get_value") {
+            Some(true) => format!("{text} (checked)"),
+            Some(false) => format!("{text} (not checked)"),
+            None => text,
+        };
     }
     match method {
         "list_tabs" => tabs(result),
         "list_browsers" => browsers(result),
-        "get_a11y_tree" => tree(result),
+        "get_a11y_tree" => nodes::tree(result),
+        "snapshot" => nodes::snapshot(result).unwrap_or_else(|| pretty(result)),
         "status" => status(result).unwrap_or_else(|| pretty(result)),
         "scrape" => pretty(&result["items"]),
-        _ => sentence(method, result).unwrap_or_else(|| pretty(result)),
+        _ => acts::told(method, result).unwrap_or_else(|| pretty(result)),
     }
-}
-
-/// What an act did, in a short sentence; none where the result is not what the table promises.
-fn sentence(method: &str, result: &Value) -> Option<String> {
-    let tab = result.get("tab_id").map(|id| format!(" in tab {id}")).unwrap_or_default();
-    let on = |field| element(result.get(field)?);
-    let text = |field: &str| result.get(field)?.as_str().map(quoted);
-    Some(match method {
-        "ping" => "pong".to_owned(),
-        "close_tab" => format!("closed tab {}", result.get("tab_id")?),
-        "close_auto_tabs" => match result.get("closed")?.as_array()?.as_slice() {
-            [] => "nothing to close".to_owned(),
-            ids => format!("closed tabs {}", ids.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")),
-        },
-        "close_agent_window" => match result.get("window_id")?.as_i64() {
-            Some(id) if result.get("closed")?.as_bool()? => format!("closed window {id}"),
-            Some(id) => format!("window {id} stays"),
-            None => "there was no window to close".to_owned(),
-        },
-        "click" => format!("clicked {}{tab}", on("clicked")?),
-        "click_at" => {
-            format!("clicked {} at {}, {}{tab}", on("clicked")?, result.get("x")?, result.get("y")?)
-        }
-        "press_key" => {
-            let mut keys: Vec<&str> =
-                result["modifiers"].as_array()?.iter().filter_map(Value::as_str).collect();
-            keys.push(result.get("key")?.as_str()?);
-            format!("pressed {} in {}{tab}", keys.join("+"), on("element")?)
-        }
-        "scroll" => {
-            format!("scrolled by {}, {}{tab}", result["scrolled"].get("dx")?, result["scrolled"].get("dy")?)
-        }
-        "set_value" => format!("{} is now {}{tab}", on("element")?, text("value")?),
-        "select_option" => format!("{} is now {}{tab}", on("element")?, text("text")?),
-        "check" => {
-            let state = if result.get("checked")?.as_bool()? { "checked" } else { "not checked" };
-            format!("{} is {state}{tab}", on("element")?)
-        }
-        "clear" => format!("{} is empty{tab}", on("element")?),
-        // Whatever answers with a tab and where it is now: new_tab, navigate, go_back and their like.
-        _ => arrival(result)?,
-    })
-}
-
-/// Where a tab is.
-fn arrival(result: &Value) -> Option<String> {
-    let title = result["title"].as_str()?;
-    let mut text = format!("tab {}: {}", result.get("tab_id")?, result["url"].as_str()?);
-    if !title.is_empty() {
-        let _ = write!(text, "  {}", quoted(title));
-    }
-    if let Some(status) = result["status"].as_u64().filter(|status| *status >= 400) {
-        let _ = write!(text, " (HTTP {status})");
-    }
-    if result["loaded"] == false {
-        text.push_str(" (still loading)");
-    }
-    Some(text)
-}
-
-/// An element in a few letters: `button#go "Send"`.
-fn element(element: &Value) -> Option<String> {
-    let mut text = element.get("tag")?.as_str()?.to_owned();
-    if let Some(id) = element["id"].as_str().filter(|id| !id.is_empty()) {
-        let _ = write!(text, "#{id}");
-    }
-    if let Some(content) = element["text"].as_str().filter(|t| !t.is_empty()) {
-        let _ = write!(text, " {}", quoted(content));
-    }
-    Some(text)
 }
 
 fn tabs(result: &Value) -> String {
@@ -154,34 +94,6 @@ pub(crate) fn browser(browser: &Value) -> String {
         text.push_str("  (base protocol, not proven)");
     }
     text
-}
-
-fn tree(result: &Value) -> String {
-    let mut out = String::new();
-    for node in result["nodes"].as_array().into_iter().flatten() {
-        let depth = node["depth"].as_u64().unwrap_or(0).min(40) as usize;
-        let _ = write!(out, "{:1$}{2}", "", depth, plain(&node["role"]));
-        if let Some(name) = node["name"].as_str().filter(|n| !n.is_empty()) {
-            let _ = write!(out, " {}", quoted(name));
-        }
-        if let Some(value) = node["value"].as_str() {
-            let _ = write!(out, " = {}", quoted(value));
-        }
-        let states = node["states"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let states: Vec<_> = states.filter(|s| *s != "enabled").collect();
-        if !states.is_empty() {
-            let _ = write!(out, " ({})", states.join(", "));
-        }
-        if let Some(target) = node["target"]["value"].as_str() {
-            let _ = write!(out, "  {target}");
-            if let Some(nth) = node["target"]["index"].as_u64().filter(|n| *n > 0) {
-                let _ = write!(out, " --nth {nth}");
-            }
-        }
-        out.push('\n');
-    }
-    out.truncate(out.trim_end().len());
-    out
 }
 
 /// Columns as wide as what they hold; the last one runs free.
@@ -269,6 +181,42 @@ mod tests {
             told("navigate", json!({"tab_id": 7, "url": "http://x/", "title": "", "status": 404})),
             "tab 7: http://x/ (HTTP 404)"
         );
+    }
+
+    #[test]
+    fn what_came_of_an_act_besides_is_told_beneath_it() {
+        let told = |method, value| result(method, None, &value);
+        let clicked = json!({
+            "clicked": {"tag": "button"}, "tab_id": 7, "navigated": "http://x/", "opened": [{"tab_id": 8, "url": "http://y/"}],
+            "download": {"state": "in_progress", "path": "/d/a.zip"}, "dialog": {"type": "confirm", "message": "Really?"},
+            "note": "the form\n was not submitted"
+        });
+        assert_eq!(
+            told("click", clicked),
+            "clicked button in tab 7\n  the tab went to http://x/\n  the page opened tab 8: http://y/\n  download in progress: /d/a.zip\n  \
+             the page asks: confirm, \"Really?\"; `bridge handle-dialog` answers it\n  note: the form was not submitted"
+        );
+        let stays = json!({"closed": false, "window_id": 5, "note": "a tab of the user's is in it"});
+        assert_eq!(told("close_agent_window", stays), "window 5 stays\n  note: a tab of the user's is in it");
+        let unticked = json!({"element": {"tag": "input"}, "value": "on", "checked": false});
+        assert_eq!(result("get_value", Some("value"), &unticked), "on (not checked)");
+        let typed = json!({"typed": "b", "value": "ab", "tab_id": 7});
+        assert_eq!(told("type_text", typed), "typed \"b\" in tab 7\n  the field holds \"ab\"");
+    }
+
+    #[test]
+    fn a_snapshot_is_its_nodes() {
+        let node = json!({"ref": "backend-4", "role": "button", "name": "Send", "states": ["disabled"]});
+        let text = json!({"ref": "backend-12@f2", "role": "textbox", "name": "", "value": "x"});
+        let mut snapshot = json!({"tab_id": 7, "url": "http://x/", "title": "X", "nodes": [node, text]});
+        let told = |snapshot: &serde_json::Value| result("snapshot", None, snapshot);
+        assert_eq!(
+            told(&snapshot),
+            "backend-4      button \"Send\" (disabled)\nbackend-12@f2  textbox = \"x\""
+        );
+        snapshot["diff"] = true.into();
+        (snapshot["unchanged"], snapshot["removed"]) = (3.into(), json!(["backend-9"]));
+        assert!(told(&snapshot).ends_with("\nas before: 3; gone: backend-9"));
     }
 
     #[test]

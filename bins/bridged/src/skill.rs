@@ -64,7 +64,7 @@ else is odd, run `bridged doctor`: it names what is wrong and what to do. Do not
 
 ## How to work
 
-1. `bridge new-tab URL --json` opens your own tab and prints its `tab_id`. Name it in every call after that: `--tab ID`.
+1. `bridge new-tab URL --json` opens your own tab and prints its `tab_id`. Name it in every call on it: `--tab ID`.
    Leave the user's other tabs alone unless the task is about them (`bridge list-tabs` shows them).
 2. Read before you act: `bridge get-page-markdown --tab ID` for text, `bridge snapshot --tab ID` for what can be acted on, each
    with a ref such as `backend-12`.

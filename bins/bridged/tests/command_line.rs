@@ -36,6 +36,10 @@ fn browser(daemon: &Daemon) -> FakeBrowser {
                 "width": 800, "height": 600, "size": 12, "data": PICTURE
             })),
             "scroll" => None,
+            "close_tab" => fine(json!({"closed": true, "tab_id": params["tab_id"]})),
+            "wait_for" => fine(json!({"waited_ms": 0, "tab_id": 7, "asked": params})),
+            "batch" => fine(json!({"results": [{"success": false, "error": "no"}], "done": 0, "failed": 1})),
+            "get_page_markdown" => fine(json!({"markdown": "much", "tab_id": 7, "title": "", "url": "u", "truncated": true})),
             other => fine(json!({"asked": other})),
         }
     })
@@ -110,6 +114,8 @@ fn pictures_go_into_a_file_or_a_pipe() {
     assert_eq!((&told["file"], &told["data"]), (&json!("page.png"), &Value::Null));
     let whole: Value = serde_json::from_str(&home.bridge(["screenshot", "--json"]).ok()).unwrap();
     assert_eq!(whole["data"], PICTURE);
+    assert_eq!(home.bridge(["screenshot", "-o", "-"]).bytes, bytes);
+    assert!(!home.path("-").exists());
     home.bridge(["screenshot", "-o", "no/such/folder.png"]).fails(1, &["no/such/folder.png"]);
 }
 
@@ -147,6 +153,10 @@ fn any_method_can_be_called_with_json() {
     let out = child.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&out.stdout).contains(r##""selector":"#go""##));
     home.bridge(["call", "click", "[1]"]).fails(2, &["JSON object"]);
+    std::fs::write(home.path("much"), "a".repeat(9 << 20)).unwrap();
+    let mut large = home.program("bridge");
+    large.args(["set-value", "#a", "-"]).stdin(std::fs::File::open(home.path("much")).unwrap());
+    Done::of(&mut large).fails(1, &["message too large", "8388608", "TOO_LARGE", "--limit client_bytes=N"]);
 }
 
 #[test]
@@ -162,8 +172,48 @@ fn each_kind_of_failure_has_its_exit_code() {
     home.bridge(["click"]).fails(2, &["TARGET is missing"]);
     home.bridge(["clik"]).fails(2, &["did you mean `click`"]);
     home.bridge(["click", "#go", "--tab", "x"]).fails(2, &["--tab"]);
-    home.bridge(["click", "#go", "--timeout", "0"]).fails(2, &["1 to 600000"]);
+    home.bridge(["list-tabs", "--timeout", "0"]).fails(2, &["1 to 600000"]);
+    home.bridge(["click", "#go", "--timeout", "600001"]).fails(2, &["1 to 600000"]);
+    assert!(home.bridge(["wait-for", "#go", "--timeout", "0", "--json"]).ok().contains(r#""timeout":0"#));
+    // What has no use for a tab is not carried out on another one, or on all.
+    home.bridge(["close-auto-tabs", "--tab", "7"]).fails(2, &["close-auto-tabs takes no --tab"]);
+    home.bridge(["close-tab", "7", "--tab", "8"]).fails(2, &["given twice"]);
+    home.bridge(["call", "close_tab", r#"{"tab_id":7}"#, "--tab", "8"]).fails(2, &["given twice"]);
+    // A batch of which a step failed is not done, but its answer is all there.
+    let batch = home.bridge(["batch", r#"[{"method":"ping"}]"#, "--json"]);
+    assert_eq!((batch.code, batch.err.contains("1 failed")), (1, true), "{}", batch.err);
+    assert_eq!(serde_json::from_str::<Value>(&batch.out).unwrap()["failed"], 1);
+    let part = home.bridge(["get-page-markdown"]);
+    assert_eq!((part.code, part.out.as_str()), (0, "much\n"));
+    assert!(part.err.contains("this is not all of it"), "{}", part.err);
+    home.bridge(["click", "{\"by\":\"nonsense\",\"value\":\"x\"}"]).fails(2, &["by"]);
     home.bridge(["ping", "--socket", "/nowhere/at.sock"]).fails(3, &["no daemon", "/nowhere/at.sock"]);
+}
+
+/// A caller that tries again by itself does so only where nothing can have happened.
+#[test]
+fn a_daemon_that_goes_away_under_a_call_may_have_had_it_carried_out() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let (asked, heard) = std::sync::mpsc::channel();
+    let _browser = daemon.extension(move |method, _| {
+        let _ = asked.send(method.to_owned());
+        None
+    });
+    let mut click = home.program("bridge");
+    let click = click
+        .args(["click", "#pay", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert_eq!(heard.recv_timeout(support::CEILING).as_deref(), Ok("click"));
+    daemon.kill();
+    let output = click.wait_with_output().unwrap();
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!((&said["code"], &said["maybe_executed"]), (&json!("NO_DAEMON"), &json!(true)), "{said}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("look before you try again"));
 }
 
 #[test]
@@ -212,6 +262,11 @@ fn help_comes_from_the_catalogue() {
         assert_eq!(home.bridge([&method.command(), "--help"]).ok(), help);
         assert!(help.contains("usage: bridge ") && help.contains("Example: "), "{help}");
     }
+    for command in ["watch", "repl", "call", "completions", "help"] {
+        let help = home.bridge(["help", command]).ok();
+        assert_eq!(home.bridge([command, "--help"]).ok(), help);
+        assert!(help.starts_with(&format!("usage: bridge {command}")), "{help}");
+    }
     assert!(home.bridge(["--version"]).ok().starts_with("bridge 0."));
     home.bridge::<&str>([]).fails(2, &["bridge help"]);
     for shell in ["bash", "zsh", "fish"] {
@@ -251,6 +306,14 @@ fn a_reader_that_leaves_is_no_failure() {
         home.path("bridge").display()
     );
     Done::of(shell.args(["-c", &line])).ok();
+    let daemon = home.serve();
+    let large = format!("data:image/png;base64,{}", "AAAA".repeat(100_000));
+    let _browser = daemon.extension(move |_, _| Some(json!({"success": true, "result": {"data": large}})));
+    let mut shell = Command::new("bash");
+    home.settle(&mut shell);
+    let line = format!("set -o pipefail; {} screenshot | head -c 1", home.path("bridge").display());
+    assert_eq!(Done::of(shell.args(["-c", &line])).ok().len(), 1);
+    drop(daemon);
     // What is started goes on: a restart is not left half-way.
     let mut shell = Command::new("bash");
     home.settle(&mut shell);

@@ -49,7 +49,7 @@ fn on_a_new_machine_it_says_what_comes_first_and_makes_nothing() {
     check(&report, "daemon", "fail", &["bridged start", "fixable"]);
     check(&report, "key", "fail", &["bridged extension install DIR"]);
     check(&report, "state", "ok", &[]);
-    check(&report, "settings", "ok", &[]);
+    check(&report, "settings", "ok", &["the defaults, but for ", "BRIDGED_PORT"]);
     assert!(!home.path("state").exists());
     let told = run(&home, None, &["doctor"]);
     assert_eq!(told.code, 1);

@@ -49,6 +49,14 @@ fn lines_from_a_pipe_are_commands() {
     for said in ["nothing there", "no method `no-such-thing`", "a quote is not closed"] {
         assert!(done.err.contains(said), "{}", done.err);
     }
+    // Its flags are for the lines that can take them, and yield to what a line says itself.
+    let lines = "ping\nclose-tab 5\nreload\nreload --tab 6\nclose-auto-tabs\n";
+    let done = typed(&home, &["repl", "--tab", "3", "--json"], lines);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let answers = done.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let tabs: Vec<Value> = answers.map(|answer| answer["params"]["tab_id"].clone()).collect();
+    assert_eq!(tabs, [json!(null), json!(5), json!(3), json!(6), json!(null)]);
+    typed(&home, &["repl", "list-tabs"], "").fails(2, &["takes flags alone, not `list-tabs`"]);
     let done = typed(&home, &["repl"], "click -\nrepl\n");
     assert!(done.err.contains("standard input") && done.err.contains("already"), "{}", done.err);
 }

@@ -9,7 +9,23 @@ pub(super) fn trouble(failure: Failure) -> Trouble {
     match failure {
         Failure::NoDaemon(e) => no_daemon(&format!("nobody answers at the daemon's socket ({e})")),
         Failure::Broken(text) => Trouble::new(NO_DAEMON, format!("{text}; see `bridged logs`")),
-        Failure::Refused(refusal) => refused(&refusal),
+        Failure::Refused(refusal) => refused(&refusal, None),
+    }
+}
+
+/// The same for a call of `method`: when the daemon goes away under it, it may have been carried out.
+pub(super) fn trouble_with(method: &str, failure: Failure) -> Trouble {
+    match failure {
+        Failure::Broken(text) => refused(
+            &Refusal {
+                error: format!("{text}; see `bridged logs`"),
+                code: "NO_DAEMON".to_owned(),
+                maybe_executed: true,
+            },
+            Some(method),
+        ),
+        Failure::Refused(refusal) => refused(&refusal, Some(method)),
+        other => trouble(other),
     }
 }
 
@@ -18,10 +34,11 @@ pub(super) fn no_daemon(text: &str) -> Trouble {
     Trouble::new(NO_DAEMON, format!("no daemon: {text}"))
 }
 
-fn refused(refusal: &Refusal) -> Trouble {
+fn refused(refusal: &Refusal, method: Option<&str>) -> Trouble {
     let code = match refusal.code.as_str() {
         "NO_EXTENSION" | "NO_SUCH_BROWSER" => NO_BROWSER,
         "TIMEOUT" => TIMED_OUT,
+        "NO_DAEMON" => NO_DAEMON,
         _ if refusal.error.starts_with("timeout:") => TIMED_OUT,
         _ => FAILED,
     };
@@ -30,6 +47,7 @@ fn refused(refusal: &Refusal) -> Trouble {
         text.push_str(&format!(" [{}]", show::harmless(&refusal.code)));
     }
     if let Some(next) = next_step(&refusal.code) {
+        let next = next.replace("METHOD", &method.map_or("METHOD".to_owned(), |name| name.replace('_', "-")));
         text.push_str(&format!("\n  {next}"));
     }
     if refusal.maybe_executed {
@@ -55,11 +73,12 @@ fn next_step(code: &str) -> Option<&'static str> {
             "`bridge help` lists the methods; an old extension may need `bridged extension install` again."
         }
         "INVALID_PARAMS" => "`bridge help METHOD` shows its parameters.",
-        "PAUSED" => "Resume it in the extension's popup.",
+        "PAUSED" => "`bridged policy set pause off` ends the pause, and so does the extension's popup.",
         "EXTENSION_DISCONNECTED" | "EXTENSION_REPLACED" => {
             "The browser's extension went away during the call."
         }
         "RESTRICTED_PAGE" => "Browsers let no extension into this kind of page.",
+        "TOO_LARGE" => "Send less at once, or start the daemon with --limit client_bytes=N.",
         "OVERLOADED" => "Wait for the calls in progress.",
         _ => return None,
     })

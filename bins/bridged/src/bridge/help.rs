@@ -2,7 +2,7 @@
 
 use bridge_catalogue::{Method, Scope, catalogue, nearest};
 
-use super::VERSION;
+use super::{VERSION, repl, watch};
 use crate::commands;
 use crate::trouble::{Outcome, Trouble};
 
@@ -37,11 +37,34 @@ pub(super) fn overview() -> String {
          bridge watch    calls as they pass, whoever makes them\n\
          bridge repl    one command a line\n\
          bridge completions bash|zsh|fish\n\n\
-         A lone `-` in place of a value reads it from standard input; what follows `--` is never a flag.\n\
+         A lone `-` in place of a value reads it from standard input; what follows `--` is never a flag. --socket PATH names the\n\
+         daemon's socket where it is not the usual one.\n\
          Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no daemon, 4 no browser, 5 timed out.\n\
          Example: bridge new-tab https://example.com && bridge click 'text=Learn more'\n",
         catalogue().overview()
     )
+}
+
+/// The help of the program's own commands.
+pub(super) fn of_own(command: &str) -> Option<&'static str> {
+    Some(match command {
+        "watch" => watch::HELP,
+        "repl" => repl::HELP,
+        "call" => {
+            "usage: bridge call METHOD [JSON]\n\n\
+             Calls any method with its parameters as JSON; `-` reads them from standard input.\n\n\
+             Example: bridge call click '{\"target\":{\"by\":\"text\",\"value\":\"Sign in\"}}'\n"
+        }
+        "completions" => {
+            "usage: bridge completions bash|zsh|fish\n\nPrints completions for a shell.\n\n\
+             Example: source <(bridge completions bash)\n"
+        }
+        "help" => {
+            "usage: bridge help [METHOD]\n\n\
+             Lists the methods, or says what one takes, as `bridge METHOD --help` does.\n\nExample: bridge help click\n"
+        }
+        _ => return None,
+    })
 }
 
 /// `bridge help METHOD`.
@@ -52,7 +75,7 @@ pub(super) fn method_help(method: &Method) -> String {
     let common = format!("Always: {tab}{browser}{timeout}[--json] [-o FILE]\n");
     let help = method.help();
     match help.rsplit_once("\nExample: ") {
-        Some((above, example)) => format!("{above}{common}\nExample: {example}"),
+        Some((above, example)) => format!("{above}\n{common}\nExample: {example}"),
         None => help + &common,
     }
 }

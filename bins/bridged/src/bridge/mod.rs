@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use bridge_catalogue::{Method, Scope, catalogue};
 pub(crate) use complete::script as completions;
-use failing::{no_daemon, trouble};
-use help::{find, method_help, overview};
-use options::{Options, common, options};
+use failing::{no_daemon, trouble, trouble_with};
+use help::{find, method_help, of_own, overview};
+use options::{Options, options};
 use serde_json::{Map, Value, json};
 
 use crate::background;
@@ -28,17 +28,25 @@ use crate::{harmless, saving, show};
 
 /// How long a browser gets to connect to a daemon that has only just started.
 const BROWSER_WITHIN: Duration = Duration::from_secs(8);
+/// The most that is read from standard input: no daemon can be set to take more.
+const MOST_INPUT: u64 = 256 << 20;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs `bridge` with its arguments.
 pub(crate) fn run(args: &[String]) -> Outcome<()> {
-    match attempt(args) {
-        Err(trouble) if fault::wants_json(args) && !trouble.to_string().is_empty() => fault::tell(trouble),
+    run_with(args, &Options::default())
+}
+
+/// The same with options that hold where the arguments say nothing else.
+fn run_with(args: &[String], always: &Options) -> Outcome<()> {
+    let json = always.json || fault::wants_json(args);
+    match attempt(args, always) {
+        Err(trouble) if json && !trouble.to_string().is_empty() => fault::tell(trouble),
         done => done,
     }
 }
 
-fn attempt(args: &[String]) -> Outcome<()> {
+fn attempt(args: &[String], always: &Options) -> Outcome<()> {
     let (options, rest) = options(args)?;
     let mut rest = rest.into_iter();
     let Some(command) = rest.next() else {
@@ -48,29 +56,28 @@ fn attempt(args: &[String]) -> Outcome<()> {
         return Err(Trouble::usage("which method? `bridge help` lists them; for example `bridge list-tabs`"));
     };
     let rest: Vec<String> = rest.collect();
+    if let Some(text) = of_own(&command).filter(|_| options.help) {
+        return print(text);
+    }
     match command.as_str() {
         "help" => match rest.first() {
-            Some(name) => print(&method_help(find(name)?)),
+            Some(name) => match of_own(name) {
+                Some(text) => print(text),
+                None => print(&method_help(find(name)?)),
+            },
             None => print(&overview()),
         },
         "--version" => print(&format!("bridge {VERSION}\n")),
-        "watch" if options.help => print(watch::HELP),
-        "watch" => watch::run(&options),
-        "repl" if options.help => print(repl::HELP),
-        "repl" => {
-            let mut always = args.to_vec();
-            let at = always.iter().position(|arg| arg == "repl");
-            at.map(|at| always.remove(at));
-            repl::run(&always)
-        }
-        "completions" if options.help => print(
-            "usage: bridge completions bash|zsh|fish\n\nPrints completions for a shell.\n\nExample: source <(bridge completions bash)\n",
-        ),
+        "watch" => watch::run(&options.over(always, None, &mut Map::new())),
+        "repl" => match rest.first() {
+            Some(odd) => Err(Trouble::usage(format!(
+                "`bridge repl` takes flags alone, not `{}`; see `bridge repl --help`",
+                odd.escape_debug()
+            ))),
+            None => repl::run(&options),
+        },
         "completions" => print(&completions("bridge", rest.first().map(String::as_str))?),
-        "call" if options.help => print(
-            "usage: bridge call METHOD [JSON]\n\nCalls any method with its parameters as JSON; `-` reads them from standard input.\n\nExample: bridge call click '{\"target\":{\"by\":\"text\",\"value\":\"Sign in\"}}'\n",
-        ),
-        "call" => raw(&options, &rest),
+        "call" => raw(options, always, &rest),
         _ => {
             let method = find(&command)?;
             if options.help {
@@ -78,7 +85,8 @@ fn attempt(args: &[String]) -> Outcome<()> {
             }
             let mut params =
                 bridge_catalogue::arguments(method, &rest, &mut from_stdin).map_err(Trouble::usage)?;
-            common(&options, Some(method), &mut params);
+            options.put(Some(method), &mut params)?;
+            let options = options.over(always, Some(method), &mut params);
             method.check(&params).map_err(Trouble::usage)?;
             perform(&options, &method.name, Some(method), params)
         }
@@ -86,7 +94,7 @@ fn attempt(args: &[String]) -> Outcome<()> {
 }
 
 /// `bridge call METHOD JSON`: a method as it stands, also one that this program does not know.
-fn raw(options: &Options, rest: &[String]) -> Outcome<()> {
+fn raw(options: Options, always: &Options, rest: &[String]) -> Outcome<()> {
     let (name, text) = match rest {
         [name] => (name, "{}".to_owned()),
         [name, text] if text == "-" => (name, from_stdin("params").map_err(Trouble::failed)?),
@@ -99,9 +107,10 @@ fn raw(options: &Options, rest: &[String]) -> Outcome<()> {
         ));
     };
     let known = catalogue().method(name);
-    common(options, known, &mut params);
+    options.put(known, &mut params)?;
+    let options = options.over(always, known, &mut params);
     let name = known.map_or(name.as_str(), |m| m.name.as_str());
-    perform(options, name, known, params)
+    perform(&options, name, known, params)
 }
 
 fn perform(
@@ -120,23 +129,51 @@ fn perform(
     if fresh && method.is_none_or(|m| m.scope != Scope::Hub) {
         wait_for_browser(&mut client)?;
     }
-    let deadline = options.timeout.map(Duration::from_millis);
-    let result = client.call(name, &Value::Object(params), deadline).map_err(trouble)?;
-    if options.json && options.output.is_none() {
-        return print(&format!("{}\n", harmless::json(result.get())));
+    let deadline = options.timeout.filter(|ms| *ms > 0).map(Duration::from_millis);
+    let answer =
+        client.call(name, &Value::Object(params), deadline).map_err(|failure| trouble_with(name, failure))?;
+    let as_it_came = options.json && options.output.is_none();
+    if as_it_came {
+        print(&format!("{}\n", harmless::json(answer.get())))?;
+        if name != "batch" {
+            return Ok(());
+        }
     }
-    let result: Value = serde_json::from_str(result.get()).doing("understand the answer")?;
+    let result: Value = serde_json::from_str(answer.get()).doing("understand the answer")?;
+    if !as_it_came {
+        show(options, name, method, &result)?;
+    }
+    outcome(name, &result)
+}
+
+/// Puts a result where it is wanted, as a person reads it if nobody asked for JSON.
+fn show(options: &Options, name: &str, method: Option<&Method>, result: &Value) -> Outcome<()> {
+    if result["truncated"] == true && !options.json {
+        let more = method.is_some_and(|method| method.parameter("max_nodes").is_some());
+        eprintln!("bridge: this is not all of it{}", if more { "; --max-nodes N shows more" } else { "" });
+    }
     if let Some(data) = result["data"].as_str().filter(|d| d.starts_with("data:")) {
-        return picture::deliver(&result, data, options.output.as_deref(), options.json);
+        return picture::deliver(result, data, options.output.as_deref(), options.json);
     }
     let text = match options.json {
         true => harmless::json(&result.to_string()).into_owned(),
-        false => show::result(name, method.and_then(|m| m.cli.show.as_deref()), &result),
+        false => show::result(name, method.and_then(|m| m.cli.show.as_deref()), result),
     };
     match &options.output {
         Some(path) => saving::save(path, (text + "\n").as_bytes()),
         None if std::io::stdout().is_terminal() => print(&(show::harmless(&text) + "\n")),
         None => print(&(text + "\n")),
+    }
+}
+
+/// A batch is answered whatever its steps came to, but a command whose steps failed is not done.
+fn outcome(name: &str, result: &Value) -> Outcome<()> {
+    match result["failed"].as_u64() {
+        Some(failed) if name == "batch" && failed > 0 => {
+            eprintln!("bridge: of the batch's steps {} were done and {failed} failed", result["done"]);
+            Err(Trouble::failed(""))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -186,8 +223,14 @@ fn wait_for_browser(client: &mut Client) -> Outcome<()> {
 
 fn from_stdin(_: &str) -> Result<String, String> {
     let mut text = String::new();
-    let read = std::io::stdin().lock().take(8 << 20).read_to_string(&mut text);
-    read.map(|_| text).map_err(|e| format!("cannot read standard input: {e}"))
+    let read = std::io::stdin().lock().take(MOST_INPUT + 1).read_to_string(&mut text);
+    match read {
+        Err(e) => Err(format!("cannot read standard input: {e}")),
+        Ok(bytes) if bytes as u64 > MOST_INPUT => {
+            Err("there is more than 256 MiB on standard input".to_owned())
+        }
+        Ok(_) => Ok(text),
+    }
 }
 
 /// Prints; a reader that went away (`| head`) is no failure.
@@ -197,8 +240,13 @@ fn print(text: &str) -> Outcome<()> {
 
 /// Prints; false once nobody reads.
 fn printed(text: &str) -> Outcome<bool> {
+    written(text.as_bytes())
+}
+
+/// The same for what is no text.
+fn written(bytes: &[u8]) -> Outcome<bool> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e).doing("write the result"),
         done => Ok(done.is_ok()),
     }

@@ -1,25 +1,24 @@
 //! A picture in a result: into a file or a pipe, never as base64 over a terminal.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 
 use crate::saving;
-use crate::trouble::{Doing, Outcome, Trouble};
+use crate::trouble::{Outcome, Trouble};
 
 /// Writes the data URL `data` where it belongs and says where that is.
 pub(crate) fn deliver(result: &Value, data: &str, output: Option<&Path>, as_json: bool) -> Outcome<()> {
     let bytes = decode(data)?;
-    let mut stdout = std::io::stdout().lock();
     let path = match output {
         Some(path) => {
             saving::save(path, &bytes)?;
             path.to_owned()
         }
-        None if stdout.is_terminal() => write_new(&bytes, extension(data))?,
-        None => return stdout.write_all(&bytes).and_then(|()| stdout.flush()).doing("write the picture"),
+        None if std::io::stdout().is_terminal() => write_new(&bytes, extension(data))?,
+        None => return super::written(&bytes).map(drop),
     };
     if as_json {
         let mut rest = result.clone();
@@ -46,17 +45,18 @@ pub(crate) fn decode(data: &str) -> Outcome<Vec<u8>> {
     bytes.ok_or_else(|| Trouble::failed("the answer holds a picture that is not valid base64"))
 }
 
-/// Writes to the first free name, `screenshot-1.png` and so on; never over a file that is there.
+/// Writes to the first free name, `screenshot-1.png` or `page-1.pdf` and so on; never over a file that is there.
 fn write_new(bytes: &[u8], extension: &str) -> Outcome<PathBuf> {
+    let what = if extension == "pdf" { "page" } else { "screenshot" };
     for number in 1..10_000 {
-        let path = PathBuf::from(format!("screenshot-{number}.{extension}"));
+        let path = PathBuf::from(format!("{what}-{number}.{extension}"));
         match saving::save_new(&path, bytes) {
             Ok(true) => return Ok(path),
             Ok(false) => {}
             Err(e) => return Err(Trouble::failed(format!("{e}; name a file with -o"))),
         }
     }
-    Err(Trouble::failed("there are too many screenshots here: name a file with -o"))
+    Err(Trouble::failed("there are too many of these here: name a file with -o"))
 }
 
 fn extension(data: &str) -> &'static str {

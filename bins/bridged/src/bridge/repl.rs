@@ -2,11 +2,12 @@
 
 use std::io::{BufRead, IsTerminal, Read};
 
+use super::Options;
 use crate::trouble::{Doing, Outcome, Trouble};
 
 pub(super) const HELP: &str = "usage: bridge repl [--tab N] [--browser ID] [--timeout MS] [--json]\n\n\
     Takes one command a line, as `bridge` takes it, until `exit` or the end of its input. Quotes hold words together; a line that\n\
-    begins with # is passed over. The flags given here hold for every line. From a pipe its exit code is that of the last command\n\
+    begins with # is passed over. The flags given here hold for every line that can take them and gives no other. From a pipe its exit code is that of the last command\n\
     that failed.\n\n\
     Example: printf 'new-tab https://example.com\\nget-page-content\\n' | bridge repl\n";
 
@@ -14,7 +15,7 @@ pub(super) const HELP: &str = "usage: bridge repl [--tab N] [--browser ID] [--ti
 const LONGEST: u64 = 1 << 20;
 
 /// Reads and runs lines; `always` are the flags that hold for each.
-pub(super) fn run(always: &[String]) -> Outcome<()> {
+pub(super) fn run(always: &Options) -> Outcome<()> {
     let asks = std::io::stdin().is_terminal();
     let mut failed = 0;
     let mut line = String::new();
@@ -58,14 +59,14 @@ pub(super) fn run(always: &[String]) -> Outcome<()> {
     }
 }
 
-fn once(words: &[String], always: &[String]) -> Outcome<()> {
+fn once(words: &[String], always: &Options) -> Outcome<()> {
     if words.first().is_some_and(|word| word == "repl") {
         return Err(Trouble::usage("this is the repl already"));
     }
     if words.iter().any(|word| word == "-") {
         return Err(Trouble::usage("`-` reads standard input, which is where these lines come from"));
     }
-    super::run(&[always, words].concat())
+    super::run_with(words, always)
 }
 
 /// Splits a line into words as a shell does, without its variables and patterns.

@@ -6,6 +6,8 @@ mod daemon;
 mod others;
 mod security;
 
+use std::ffi::OsString;
+
 use serde_json::{Value, json};
 
 use crate::config::{Given, Settings};
@@ -145,13 +147,29 @@ pub(crate) fn run(places: &Places, as_json: bool, fix: bool, security: bool) -> 
     if worst == Verdict::Fail { Err(Trouble::failed("")) } else { Ok(()) }
 }
 
+/// The variables of this shell that settings come from: a daemon that was started elsewhere may have others.
+fn variables(lead: &str) -> String {
+    let set = |(name, value): (OsString, OsString)| {
+        let name =
+            name.into_string().ok().filter(|name| name.starts_with("BRIDGED_") && !value.is_empty())?;
+        Some(harmless(&name))
+    };
+    let mut names: Vec<String> = std::env::vars_os().filter_map(set).collect();
+    names.sort();
+    if names.is_empty() { String::new() } else { format!("{lead} {}", names.join(", ")) }
+}
+
 fn examine(places: &Places, security: bool) -> Vec<Finding> {
     let settled = Settings::settle(Given::default(), places, false);
     let settings_finding = match &settled {
-        Ok(_) if !places.config.exists() => {
-            Finding::ok("settings", "the defaults; there is no configuration file")
+        Ok(_) if !places.config.exists() => Finding::ok(
+            "settings",
+            format!("the defaults{}; there is no configuration file", variables(", but for")),
+        ),
+        Ok(_) => {
+            let file = places.config.display();
+            Finding::ok("settings", format!("{file} is valid{}", variables("; before it count")))
         }
-        Ok(_) => Finding::ok("settings", format!("{} is valid", places.config.display())),
         Err(e) => Finding::fail(
             "settings",
             e.to_string(),
