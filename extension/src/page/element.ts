@@ -18,6 +18,8 @@ export interface ElementArgs {
   until: number;
   /** The timeout that the client set (or the default). */
   timeout: number;
+  /** No other act had the tab when this one came: it may try what a person would, which might disturb the other. */
+  alone?: boolean;
   /** In a child frame the worker has found matches already: nothing there waits for the light DOM to settle. */
   inFrame?: boolean;
   /** Come back at this time if nothing was found, so that child frames can be looked into; only where there are any. */
@@ -103,8 +105,9 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
         }
       }
       if (look.is === 'missing' && goesBeyond(args)) return { beyond: true };
-      if (look.is === 'blocked' && look.disabled && !tried && !acting && Date.now() - args.from >= Math.min(TRIED_MS, args.timeout / 2)) {
+      if (look.is === 'blocked' && look.disabled && args.alone && !tried && !acting && Date.now() - args.from >= Math.min(TRIED_MS, args.timeout / 2)) {
         tried = true;
+        await ctx.wanted();
         plan.tried?.(look.disabled);
       }
       if (look.is === 'ready') why.reason = BUSY;

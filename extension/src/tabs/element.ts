@@ -6,6 +6,7 @@ import type { Target } from '../generated/methods';
 import type { Beyond, ElementArgs } from '../page/element';
 import type { Place, Probe } from '../page/locate/frames';
 import { findDocument, framesOf, type Doc, type Frame } from './document';
+import { isTaken } from './lock';
 import { callPage } from './page';
 import { documentOf, staleRef } from './refs';
 
@@ -36,7 +37,7 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
   const timeout = params.timeout ?? DEFAULT_TIMEOUT_MS;
   const from = Date.now();
   const until = Math.min(from + timeout, Math.max(from, call.deadline - ANSWER_MS));
-  const args: ElementArgs = { target, from, until, timeout };
+  const args: ElementArgs = { target, from, until, timeout, alone: !isTaken(tabId) };
   let slice: number | undefined;
   let frames = 0;
   let inFrames = 0;
@@ -77,7 +78,7 @@ async function onRef<R extends object>(call: Call, tabId: number, op: string, pa
   const doc = await documentOf(call, tabId, ref);
   const from = Date.now();
   const until = Math.min(from + timeout, Math.max(from, call.deadline - ANSWER_MS));
-  const args: ElementArgs = { target: { by: 'ref', value: ref, index: 0 }, from, until, timeout, inFrame: true };
+  const args: ElementArgs = { target: { by: 'ref', value: ref, index: 0 }, from, until, timeout, alone: !isTaken(tabId), inFrame: true };
   try {
     const done = await ticking(doc, () => callPage<R>(call, tabId, op, { ...more, ...args }, { documentId: doc.documentId }));
     worked(doc);

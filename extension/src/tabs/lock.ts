@@ -10,6 +10,9 @@ const tails = new Map<string, Promise<void>>();
  */
 export const withTabLock = <T>(call: Call, tabId: number, act: (waited: boolean) => Promise<T>): Promise<T> => inTurn(call, `act ${tabId}`, act);
 
+/** Whether an act has the tab now. */
+export const isTaken = (tabId: number): boolean => tails.has(`act ${tabId}`);
+
 /** Takes a picture of a tab, or prints it, when every earlier one is done: the browser makes one at a time, and the next one would fail or hang. */
 export const withCamera = <T>(call: Call, tabId: number, take: () => Promise<T>): Promise<T> =>
   inTurn(call, `picture ${tabId}`, () => Promise.race([take(), aborted(call).then(() => { throw new BridgeError('CANCELLED', 'cancelled'); })]));
