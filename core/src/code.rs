@@ -99,6 +99,8 @@ impl CloseCode {
     pub const POLICY: Self = Self(1008);
     /// A message over the limit.
     pub const TOO_BIG: Self = Self(1009);
+    /// Too busy for one more.
+    pub const TRY_LATER: Self = Self(1013);
     /// A newer connection of the same browser took over.
     pub const REPLACED: Self = Self(4001);
     /// Not allowed, or not paired.

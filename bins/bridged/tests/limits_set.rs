@@ -121,6 +121,10 @@ fn messages_are_as_large_as_was_set() {
     assert_eq!(client.call("ping", json!({"x": "y".repeat(3_900)}))["success"], true);
     client.send(&json!({"id": "1", "method": "ping", "params": {"x": "y".repeat(4_096)}}));
     assert_eq!(client.close_code(), Some(1009));
+    let mut lines = daemon.lines();
+    assert_eq!(lines.ask(&json!({"id": "1", "method": "ping"}))["success"], true);
+    let last = lines.ask(&json!({"id": "2", "method": "ping", "params": {"x": "y".repeat(4_096)}}));
+    assert_eq!((&last["type"], &last["code"]), (&json!("error"), &json!("TOO_LARGE")), "{last}");
 
     let mut extension =
         Peer::open(daemon.port, None, &json!({"type": "hello", "role": "extension", "name": "b"})).unwrap();

@@ -268,7 +268,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
                 links[slot] = Some(link.clone());
             }
             Err(Full) => {
-                link.close(CloseCode(1013), "too many connections", &mut self.spares.borrow_mut());
+                link.close(CloseCode::TRY_LATER, "too many connections", &mut self.spares.borrow_mut());
             }
         }
         // The oldest that has not said hello may have had to go for it.

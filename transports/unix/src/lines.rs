@@ -1,6 +1,6 @@
 //! NDJSON as a codec without I/O: one message a line, `\n` at its end.
 
-use bridge_core::{CloseCode, Violation};
+use bridge_core::{CloseCode, Code, Violation};
 use bridge_driver::{Codec, Decoded, End};
 
 /// A line from this size on may take over a spare buffer.
@@ -15,6 +15,8 @@ pub struct Lines {
     limit: usize,
     /// A line that has begun.
     part: Vec<u8>,
+    /// Why no more lines are taken; nobody has told the peer yet.
+    broken: Option<Violation>,
     gone: Option<Box<dyn FnMut() -> bool>>,
 }
 
@@ -38,10 +40,8 @@ impl Lines {
         self.gone = Some(Box::new(gone));
         self
     }
-}
 
-impl Codec for Lines {
-    fn decode<'a>(&mut self, input: &mut &'a mut [u8], _: &mut Vec<u8>) -> Decoded<'a> {
+    fn line<'a>(&mut self, input: &mut &'a mut [u8]) -> Decoded<'a> {
         loop {
             let Some(end) = memchr::memchr(b'\n', input) else {
                 if self.part.len() + input.len() > self.limit {
@@ -74,6 +74,16 @@ impl Codec for Lines {
                 }
             }
         }
+    }
+}
+
+impl Codec for Lines {
+    fn decode<'a>(&mut self, input: &mut &'a mut [u8], _: &mut Vec<u8>) -> Decoded<'a> {
+        let decoded = self.line(input);
+        if let Decoded::Violation(why) = decoded {
+            self.broken = Some(why);
+        }
+        decoded
     }
 
     fn limit(&mut self, bytes: usize) {
@@ -116,7 +126,18 @@ impl Codec for Lines {
         out.push(b'\n');
     }
 
-    fn close(&mut self, _: CloseCode, _: &str, _: &mut Vec<u8>) {}
+    fn close(&mut self, code: CloseCode, reason: &str, out: &mut Vec<u8>) {
+        // A WebSocket's close says why; here a last line does, where nothing else has.
+        let name = match self.broken {
+            Some(Violation::TooBig) => Code::TooLarge,
+            Some(_) => Code::InvalidRequest,
+            None if code == CloseCode::TRY_LATER => Code::Overloaded,
+            None => return,
+        };
+        let line = format!(r#"{{"type":"error","error":"{reason}","code":"{}"}}"#, name.as_str());
+        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
+    }
 
     fn gone(&mut self) -> bool {
         self.gone.as_mut().is_some_and(|gone| gone())

@@ -1,7 +1,7 @@
 //! NDJSON framing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use bridge_core::Violation;
+use bridge_core::{CloseCode, Violation};
 use bridge_driver::{Codec, Decoded, End};
 use bridge_unix::Lines;
 
@@ -68,6 +68,28 @@ fn a_line_over_the_limit_ends_it_before_its_end_came() {
 #[test]
 fn bad_utf8_is_noticed() {
     assert_eq!(run(&mut Lines::new(), b"\xff\n"), [Err(Violation::NotUtf8)]);
+}
+
+#[test]
+fn what_broke_the_lines_is_said_in_a_last_one_and_nothing_else_twice() {
+    let said = |codec: &mut Lines, code, reason| {
+        let mut out = Vec::new();
+        codec.close(code, reason, &mut out);
+        String::from_utf8(out).unwrap()
+    };
+    let mut codec = Lines::new();
+    codec.limit(4);
+    run(&mut codec, b"12345");
+    let line = said(&mut codec, CloseCode::TOO_BIG, "message too large");
+    assert_eq!(line, "{\"type\":\"error\",\"error\":\"message too large\",\"code\":\"TOO_LARGE\"}\n");
+    let mut codec = Lines::new();
+    run(&mut codec, b"\xff\n");
+    assert!(said(&mut codec, CloseCode::NOT_UTF8, "not UTF-8").contains("INVALID_REQUEST"));
+    let many = said(&mut Lines::new(), CloseCode::TRY_LATER, "too many connections");
+    assert!(many.contains("OVERLOADED"));
+    // The hub has sent its own error before it closes for these.
+    assert_eq!(said(&mut Lines::new(), CloseCode::TOO_BIG, "invalid hello: too large"), "");
+    assert_eq!(said(&mut Lines::new(), CloseCode::NORMAL, ""), "");
 }
 
 #[test]
