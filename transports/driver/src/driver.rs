@@ -49,6 +49,8 @@ pub(crate) struct Shared<H: Host, C: Clock> {
     pub(crate) paused: RefCell<Vec<AnyLink>>,
     /// Those whose turn may have come.
     pub(crate) turns: RefCell<Vec<AnyLink>>,
+    /// How many have something waiting for its turn.
+    pub(crate) sharing: Cell<usize>,
     pub(crate) events: RefCell<VecDeque<Event>>,
     pub(crate) spares: RefCell<Spares>,
     /// Until when the large one of them is kept.
@@ -125,6 +127,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
             touched: RefCell::default(),
             paused: RefCell::default(),
             turns: RefCell::default(),
+            sharing: Cell::new(0),
             events: RefCell::default(),
             spares: RefCell::default(),
             spare_until: Cell::new(None),
@@ -299,7 +302,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         self.leave(link);
         link.state.set(State::Dead);
         link.out.borrow_mut().clear();
-        link.turns.clear();
+        self.forgo(link);
         self.recount(link);
         for kind in Kind::ALL {
             self.clear_due(link, kind);

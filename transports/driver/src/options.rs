@@ -27,8 +27,9 @@ pub struct Options {
     pub heads: usize,
     /// How long a head may take.
     pub head_ms: u64,
-    /// Bytes of answers that one client may have under way at the browsers, as far as they can be foreseen. What an answer
-    /// weighs is taken to be a 32nd of it before the first has come.
+    /// Bytes of answers that one client may have under way at the browsers, as far as they can be foreseen, and that those share
+    /// who have more waiting. What an answer weighs is taken to be an eighth of it before the first has come, and never less
+    /// than a 64th.
     pub under_way: usize,
     /// Bytes read at once. One buffer for all connections.
     pub read_bytes: usize,

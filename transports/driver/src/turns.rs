@@ -2,9 +2,9 @@
 //!
 //! A browser answers one request after the other over one socket. If one client's thousand screenshots were all
 //! passed on, another client's click would wait behind a gigabyte. So what one client may have under way at a
-//! browser is bounded by what its answers have weighed so far; the rest is held in the hub, where deadlines
-//! run and cancelling works as ever, and passed on as answers come. Where none come for a while (a client that
-//! waits for many things at the same time) more is passed on regardless.
+//! browser is bounded in number, and by what its answers have weighed so far; the rest is held in the hub, where
+//! deadlines run and cancelling works as ever, and passed on as answers come. Where none come for a while (a client
+//! that waits for many things at the same time) more is passed on regardless.
 
 use crate::clock::Clock;
 use crate::driver::Shared;
@@ -16,12 +16,14 @@ use bridge_core::{Instant, Request, Ticket};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// So many requests pass at once before the first answer has come. Twice as many of a megabyte each stood before
-/// everybody else's for a tenth of a second.
-const UNKNOWN: usize = 32;
-/// Requests passed on regardless when no answer has come for [`PATIENCE_MS`].
-const REGARDLESS: usize = 16;
-const PATIENCE_MS: u64 = 100;
+/// So many requests pass at once when a client begins, and when it begins anew after all of them were answered: what
+/// the next ones will weigh nobody knows, whatever the last ones weighed.
+const FIRST: usize = 8;
+/// No more are under way than these, however light the answers were: those to come may be heavy.
+const MOST: usize = 64;
+/// Requests passed on regardless when no answer has come for [`PATIENCE_MS`], at most.
+const REGARDLESS: usize = 8;
+const PATIENCE_MS: u64 = 50;
 
 /// One client's turns.
 pub(crate) struct Turns {
@@ -36,6 +38,8 @@ pub(crate) struct Turns {
     answered: Cell<bool>,
     /// It stands in the list of those whose turn may have come.
     listed: Cell<bool>,
+    /// It is one of those among whom the window is shared.
+    shares: Cell<bool>,
 }
 
 struct Waiting {
@@ -54,6 +58,7 @@ impl Turns {
             bytes: Cell::new(0),
             answered: Cell::new(false),
             listed: Cell::new(false),
+            shares: Cell::new(false),
         }
     }
 
@@ -70,26 +75,26 @@ impl Turns {
         // Up fast, down slowly: guessing too little is what hurts others.
         let weight = if len > weight { weight.midpoint(len) } else { weight - weight / 8 + len / 8 };
         self.weight.set(Some(weight));
+        self.begin_anew(window);
+    }
+
+    /// Once nothing is under way and nothing waits, what was light says nothing about what comes next.
+    fn begin_anew(&self, window: usize) {
+        let light = self.weight.get().is_some_and(|weight| weight < window / FIRST);
+        if light && self.asked.get() == 0 && self.waiting.borrow().is_empty() {
+            self.weight.set(None);
+        }
     }
 
     /// What its next answer is taken to weigh.
     pub(crate) fn weight(&self, window: usize) -> usize {
-        self.weight.get().unwrap_or(window / UNKNOWN)
-    }
-
-    fn fits(&self, asked: usize, window: usize) -> bool {
-        asked == 0 || self.weight(window).saturating_mul(asked) < window
+        self.weight.get().unwrap_or(window / FIRST).max(window / MOST)
     }
 
     /// How many wait.
     #[cfg(feature = "contract")]
     pub(crate) fn len(&self) -> usize {
         self.waiting.borrow().len()
-    }
-
-    pub(crate) fn clear(&self) {
-        *self.waiting.borrow_mut() = VecDeque::new();
-        self.bytes.set(0);
     }
 }
 
@@ -101,8 +106,43 @@ impl<H: Host, C: Clock> Shared<H, C> {
         if !turns.waiting.borrow().is_empty() {
             return true;
         }
-        let window = self.options.under_way;
-        !turns.fits(turns.asked.get(), window) && !turns.fits(self.count(link), window)
+        !self.fits(link, turns.asked.get()) && !self.fits(link, self.count(link))
+    }
+
+    /// Whether one more may go to so many that are under way.
+    fn fits(&self, link: &AnyLink, asked: usize) -> bool {
+        let weight = link.turns.weight(self.options.under_way);
+        asked == 0 || weight.saturating_mul(asked) < self.window(link)
+    }
+
+    /// How many bytes of answers it may have under way. Those who have more waiting share what one alone would have, so that
+    /// what stands before everybody else's hardly grows with them. Who is known to be light need not stand back, and a
+    /// newcomer not for more than half.
+    pub(crate) fn window(&self, link: &AnyLink) -> usize {
+        let (turns, window) = (&link.turns, self.options.under_way);
+        let others = self.sharing.get() - usize::from(turns.shares.get());
+        match turns.weight.get() {
+            None if others > 0 => window / 2,
+            Some(weight) if weight > window / MOST => window / (others + 1),
+            _ => window,
+        }
+    }
+
+    /// Counts it among those who share, as long as something of it waits.
+    fn share(&self, link: &AnyLink) {
+        let waits = !link.turns.waiting.borrow().is_empty();
+        match (link.turns.shares.replace(waits), waits) {
+            (false, true) => self.sharing.set(self.sharing.get() + 1),
+            (true, false) => self.sharing.set(self.sharing.get() - 1),
+            _ => {}
+        }
+    }
+
+    /// Forgets what waits.
+    pub(crate) fn forgo(&self, link: &AnyLink) {
+        *link.turns.waiting.borrow_mut() = VecDeque::new();
+        link.turns.bytes.set(0);
+        self.share(link);
     }
 
     /// How many of its requests really are under way.
@@ -111,6 +151,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         // Not by what waits here: some of that may have ended, and not been taken out yet.
         let asked = self.hub.borrow().connection(conn).map_or(0, |info| info.in_flight - info.held);
         link.turns.asked.set(asked);
+        link.turns.begin_anew(self.options.under_way);
         asked
     }
 
@@ -125,6 +166,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         let turns = &link.turns;
         turns.bytes.set(turns.bytes.get() + params.len());
         turns.waiting.borrow_mut().push_back(Waiting { ticket, method, params, once });
+        self.share(link);
         if link.due[Kind::Turn as usize].get() == u64::MAX {
             turns.answered.set(false);
             self.set_due(link, Kind::Turn, now.saturating_add_ms(PATIENCE_MS));
@@ -157,7 +199,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         loop {
             let Some(link) = self.turns.borrow_mut().pop() else { return };
             link.turns.listed.set(false);
-            while link.turns.fits(self.count(&link), self.options.under_way) && self.pass_on(&link) {}
+            while self.fits(&link, self.count(&link)) && self.pass_on(&link) {}
         }
     }
 
@@ -172,6 +214,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
             waiting.pop_front();
         }
         drop(waiting);
+        self.share(link);
         self.read_on(link);
     }
 
@@ -188,6 +231,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         let turns = &link.turns;
         let Some(next) = turns.waiting.borrow_mut().pop_front() else { return false };
         turns.bytes.set(turns.bytes.get() - next.params.len());
+        self.share(link);
         let Waiting { ticket, method, params, once } = next;
         let now = self.clock.now();
         let (call, once) = (ticket.call(), once.as_deref());
@@ -202,11 +246,13 @@ impl<H: Host, C: Clock> Shared<H, C> {
         true
     }
 
-    /// No answer for a while: the client may be waiting for many things at once, so more goes on.
+    /// No answer for a while: the client may be waiting for many things at once, so more goes on; as much again as it may
+    /// have under way, for it may as well be that its answers take long because they are heavy.
     pub(crate) fn turn_due(&self, link: &AnyLink, now: Instant) {
         self.prune(link);
         if !link.turns.answered.replace(false) {
-            for _ in 0..REGARDLESS {
+            let more = self.window(link) / link.turns.weight(self.options.under_way).max(1);
+            for _ in 0..more.clamp(1, REGARDLESS) {
                 if !self.pass_on(link) {
                     break;
                 }

@@ -82,7 +82,7 @@ fn what_is_far_too_much_at_once_ends_it_and_its_callers_are_told() {
     let mut still = Still::new();
     let (_browser, client) = (still.open("extension"), still.open("client"));
     // In one piece, so that all of it is there before anything is written.
-    client.put((0..30).map(|id| line(id, 4_000)).collect::<String>().as_bytes());
+    client.put((0..8).map(|id| line(id, 16_000)).collect::<String>().as_bytes());
     let mut heard = Vec::new();
     loop {
         still.pool.run_until_stalled();
@@ -93,7 +93,7 @@ fn what_is_far_too_much_at_once_ends_it_and_its_callers_are_told() {
         heard.extend(more);
     }
     let heard = String::from_utf8(heard).unwrap();
-    assert_eq!(heard.lines().count(), 30, "{heard}");
+    assert_eq!(heard.lines().count(), 8, "{heard}");
     assert!(heard.lines().all(|answer| answer.contains("EXTENSION_DISCONNECTED")), "{heard}");
     assert_eq!(still.driver.look(|hub| hub.browsers().count()), 0);
 }

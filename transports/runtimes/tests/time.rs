@@ -373,7 +373,7 @@ fn a_client_is_not_read_while_its_browser_does_not_read() {
     assert!(still.driver.queued() < 2 << 20, "{} bytes queued", still.driver.queued());
     assert!(still.in_flight() < 40);
     let mut received = 0;
-    for _ in 0..20 {
+    for _ in 0..30 {
         loop {
             let more = browser.take().len();
             if more == 0 {

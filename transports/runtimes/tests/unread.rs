@@ -28,7 +28,7 @@ struct Still {
 impl Still {
     fn new() -> Self {
         let (pool, clock) = (LocalPool::new(), StillClock::new());
-        let options = Options { slow_mark: 1_000, fast_mark: 100, ..Options::default() };
+        let options = Options { slow_mark: 300, fast_mark: 30, ..Options::default() };
         let driver = World::driver(config(), options, clock.clone());
         pool.spawner().spawn_local(driver.run_timers()).unwrap();
         Self { pool, clock, driver }
@@ -62,7 +62,7 @@ fn frame(text: &str) -> Vec<u8> {
 /// A browser that takes a few bytes every five seconds, and a client that has asked for more than it takes; the last
 /// message of the client's is there only in part.
 fn congested(still: &mut Still) -> (Pipe, Pipe) {
-    let browser = still.open(Lines::new(), 16);
+    let browser = still.open(Lines::new(), 4);
     browser.put(&line(r#"{"type":"hello","role":"extension","name":"b"}"#));
     let client = still.open(Frames::new(), 1 << 20);
     client.put(&frame(r#"{"type":"hello","role":"client","name":"c"}"#));
@@ -150,13 +150,13 @@ fn who_has_too_much_waiting_is_read_again_once_that_has_ended() {
     client.put(&line(r#"{"type":"hello","role":"client","name":"c"}"#));
     still.pool.run_until_stalled();
     // As many as are passed on at once; the browser answers none of them.
-    for n in 0..32 {
+    for n in 0..8 {
         client.put(&line(&format!(r#"{{"id":"{n}","method":"m","timeout_ms":600000}}"#)));
     }
     let more = "x".repeat(500);
-    for n in 32..36 {
+    for n in 8..12 {
         client
-            .put(&line(&format!(r#"{{"id":"{n}","method":"m","params":{{"x":"{more}"}},"timeout_ms":50}}"#)));
+            .put(&line(&format!(r#"{{"id":"{n}","method":"m","params":{{"x":"{more}"}},"timeout_ms":40}}"#)));
     }
     still.pool.run_until_stalled();
     client.put(&line(r#"{"id":"last","method":"ping"}"#));
@@ -169,5 +169,5 @@ fn who_has_too_much_waiting_is_read_again_once_that_has_ended() {
     let heard = String::from_utf8(client.take()).unwrap();
     assert_eq!(heard.matches("TIMEOUT").count(), 4, "{heard}");
     assert!(heard.contains(r#""pong":true"#), "it is read no more: {heard}");
-    assert_eq!((still.driver.census().paused, still.driver.census().calls), (0, 32));
+    assert_eq!((still.driver.census().paused, still.driver.census().calls), (0, 8));
 }

@@ -18,7 +18,7 @@ const PEER: Peer<'static> =
     Peer { door: Door::Unix, trust: Trust::Owner, origin: None, approved: false, address: "" };
 
 /// How many messages come at once.
-const MANY: usize = 20;
+const MANY: usize = 8;
 
 /// A stream that counts how often it is written to.
 struct Counted(Pipe, Rc<Cell<usize>>);

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Requests that are passed on although there is no room, and how long there must have been no answer.
-const REGARDLESS: u64 = 16;
-const PATIENCE_MS: u64 = 100;
+const REGARDLESS: u64 = 8;
+const PATIENCE_MS: u64 = 50;
 
 /// The watch over a driver.
 pub(crate) struct Watch {
@@ -98,9 +98,12 @@ impl Watch {
     /// What one client has under way is bounded, so that nobody else's request waits behind more than that.
     fn has_room(&self, conn: ConnId) -> bool {
         let driver = self.driver.borrow();
-        let Some(weight) = driver.as_ref().and_then(|driver| driver.weight(conn)) else { return true };
+        let Some((weight, window)) = driver.as_ref().and_then(|driver| driver.turn(conn)) else {
+            return true;
+        };
+        assert!(window <= self.options.get().under_way);
         let asked = self.under_way(conn);
-        asked == 0 || weight * asked < self.options.get().under_way
+        asked == 0 || weight * asked < window
     }
 
     /// A held request goes on: because there is room, because there was no answer for a while, or by the host's will.

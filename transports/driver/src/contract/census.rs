@@ -67,10 +67,11 @@ impl<H: Host, C: Clock> Driver<H, C> {
         self.0.links.borrow().iter().flatten().filter_map(queue).collect()
     }
 
-    /// What the client's next answer is taken to weigh.
+    /// What the client's next answer is taken to weigh, and how many bytes of answers it may have under way.
     #[must_use]
-    pub fn weight(&self, conn: ConnId) -> Option<usize> {
-        Some(self.0.link(conn)?.turns.weight(self.0.options.under_way))
+    pub fn turn(&self, conn: ConnId) -> Option<(usize, usize)> {
+        let link = self.0.link(conn)?;
+        Some((link.turns.weight(self.0.options.under_way), self.0.window(&link)))
     }
 
     /// Counts everything.
