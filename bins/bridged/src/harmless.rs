@@ -16,7 +16,9 @@ pub(crate) fn is_odd(c: char) -> bool {
 
 /// Text for a terminal.
 pub(crate) fn harmless(text: &str) -> String {
-    let shown = |c: char| if is_odd(c) && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
+    // The joiners that Persian, Hindi and families of emoji are written with turn and hide nothing.
+    let kept = |c: char| matches!(c, '\n' | '\t' | '\u{200c}' | '\u{200d}');
+    let shown = |c: char| if is_odd(c) && !kept(c) { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
 }
 
@@ -48,6 +50,7 @@ mod tests {
     #[test]
     fn a_page_cannot_write_escape_sequences_to_the_terminal() {
         assert_eq!(harmless("a\u{1b}[2Jb\u{202e}c\n"), "a\u{fffd}[2Jb\u{fffd}c\n");
+        assert_eq!(harmless("می\u{200c}خواهم 👩\u{200d}💻"), "می\u{200c}خواهم 👩\u{200d}💻");
         assert_eq!(harmless("\u{9b}2J\u{61c}\u{2028}\u{e0041}é👍"), "\u{fffd}2J\u{fffd}\u{fffd}\u{fffd}é👍");
     }
 
