@@ -216,6 +216,24 @@ test('child frames, of this site and of another: their refs carry the frame, and
   for (const button of buttons) await stale(tab, button.ref);
 });
 
+test('child frames of a page that comes back from the browser\'s own cache: Chrome lists them no more, and they are found all the same', async () => {
+  const tab = await b.open('/frames?back');
+  const refs = async () => (await snapshot(tab)).nodes.filter((n) => n.name === 'In child').map((n) => n.ref);
+  const before = await refs();
+  await b.inPage('/frames?back', 'window.kept = true');
+  await b.ok('navigate', { tab_id: tab, url: `${b.base}/list` });
+  await b.ok('go_back', { tab_id: tab });
+  for (const [i, search] of ['?same', '?cross'].entries()) {
+    for (const trusted of [false, true]) {
+      b.site.said.child = undefined;
+      await b.ok('click', { tab_id: tab, target: { by: 'text', value: 'In child', index: i }, trusted });
+      assert.equal(await b.site.heard('child'), search);
+    }
+  }
+  await b.ok('wait_for', { tab_id: tab, target: { value: 'input' } });
+  if (await b.inPage('/frames?back', 'window.kept === true')) assert.deepEqual(await refs(), before);
+});
+
 test('a pane that comes to show another thing: what belonged to the first one is stale, although its nodes stayed', async () => {
   const tab = await b.open('/mail');
   const [del, all, compose] = [await refOf(tab, 'Delete'), await refOf(tab, 'Archive all'), await refOf(tab, 'Compose')];

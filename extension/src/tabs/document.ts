@@ -3,6 +3,7 @@ import { remaining, type Call } from '../call';
 import { BridgeError, PageLeft } from '../errors';
 import { guarded, isOwnAddress, sites } from '../policy/policy';
 import { admitDocument, refusalOf } from './admission';
+import { listFrames } from './frames';
 import { hasOwnAddress, makerOf } from './inherited';
 import { restricted, restriction } from './restricted';
 
@@ -55,11 +56,8 @@ interface FrameDetails { frameId: number; documentId: string; url: string; error
 
 async function frameDetails(tabId: number, where: Where): Promise<FrameDetails | undefined> {
   if (where.documentId !== undefined) {
-    const frame = await chrome.webNavigation.getFrame({ documentId: where.documentId }).catch(() => null);
-    if (!frame) return undefined;
     // getFrame by documentId leaves the frame's id out; the list of the tab's frames has it.
-    const all = await chrome.webNavigation.getAllFrames({ tabId }).catch(() => null);
-    return all?.find((f) => f.documentId === where.documentId);
+    return (await listFrames(tabId)).find((f) => f.documentId === where.documentId);
   }
   const frameId = where.frameId ?? 0;
   const frame = await chrome.webNavigation.getFrame({ tabId, frameId }).catch(() => null);
@@ -103,8 +101,7 @@ export interface Frame { frameId: number; parentFrameId: number; documentId: str
 
 /** The frames of a tab, the top one first, without those that show an error or a site that the user denies. */
 export async function framesOf(tabId: number): Promise<Frame[]> {
-  const all = (await chrome.webNavigation.getAllFrames({ tabId }).catch(() => null)) ?? [];
-  const frames = all
+  const frames = (await listFrames(tabId))
     .filter((f) => !f.errorOccurred && f.documentLifecycle === 'active' && !isOwnAddress(f.url))
     .map(({ frameId, parentFrameId, documentId, url }) => ({ frameId, parentFrameId, documentId, url }))
     .sort((a, b) => a.frameId - b.frameId);
@@ -113,7 +110,7 @@ export async function framesOf(tabId: number): Promise<Frame[]> {
 
 /** The child frames that may be worked in, and those of sites that the user denies. */
 export async function allFrames(tabId: number): Promise<{ open: Frame[]; denied: Frame[] }> {
-  const all = (await chrome.webNavigation.getAllFrames({ tabId }).catch(() => null)) ?? [];
+  const all = await listFrames(tabId);
   return apart(tabId, all.filter((f) => f.documentLifecycle === 'active').sort((a, b) => a.frameId - b.frameId));
 }
 

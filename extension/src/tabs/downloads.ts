@@ -2,6 +2,7 @@
 // the page that it came from and, where the tab went to its address, by that.
 import { remaining, type Call } from '../call';
 import type { Download } from '../generated/methods';
+import { listFrames } from './frames';
 
 type Item = chrome.downloads.DownloadItem;
 
@@ -68,7 +69,7 @@ export const wasOne = (tabId: number): boolean => hadOne.has(tabId);
 
 async function score({ tabId, addresses }: Watcher, { url, referrer }: Item): Promise<number> {
   if (addresses.has(bare(url))) return 3;
-  const frames = (await chrome.webNavigation.getAllFrames({ tabId }).catch(() => null)) ?? [];
+  const frames = await listFrames(tabId);
   const pages = frames.map((f) => f.url);
   const from = referrer ?? '';
   if (from !== '') return pages.some((p) => bare(p) === bare(from)) ? 2 : Number(pages.some((p) => originOf(p) === originOf(from)));
