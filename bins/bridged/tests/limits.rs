@@ -69,8 +69,9 @@ fn a_limit_may_be_set_by_flag_variable_and_key() {
     let refused = client.hear();
     assert_eq!((&refused["id"], &refused["code"]), (&json!("3"), &json!("OVERLOADED")));
     assert_eq!(browser.hear()["method"], "m");
-    // One byte too many, and the connection is over.
+    // One byte too many, and the connection is over, with the reason as its last line.
     client.say(&json!({"id": "big", "method": "m", "params": {"x": "y".repeat(4096)}}));
+    assert_eq!(client.hear()["code"], "TOO_LARGE");
     assert_eq!(client.hear(), Value::Null);
     drop(daemon);
 

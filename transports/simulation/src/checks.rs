@@ -100,12 +100,24 @@ impl Episode {
             let lines = peer.nature.door == Door::Unix;
             let sent = &delivered[conn];
             let number = peer.number;
-            assert!(peer.heard.len() <= sent.len(), "{number} heard more than was sent");
-            for (heard, sent) in peer.heard.iter().zip(sent) {
+            let heard = match peer.heard.split_last() {
+                // Why a line was not taken is the door's own last word.
+                Some((last, before)) if before.len() == sent.len() && lines && is_doors_word(last) => {
+                    assert!(!peer.blameless, "{number} was told {}", show(last));
+                    before
+                }
+                _ => &peer.heard[..],
+            };
+            assert!(
+                heard.len() <= sent.len(),
+                "{number} heard more than was sent: {:?}",
+                heard.last().map(|last| show(last))
+            );
+            for (heard, sent) in heard.iter().zip(sent) {
                 assert!(same(heard, sent, lines), "{number} heard {} for {}", show(heard), show(sent));
             }
             if calm && peer.blameless && peer.is_here() {
-                assert_eq!(peer.heard.len(), sent.len(), "{number} has not heard everything");
+                assert_eq!(heard.len(), sent.len(), "{number} has not heard everything");
             }
         }
     }
@@ -164,6 +176,13 @@ fn same(heard: &[u8], sent: &[u8], lines: bool) -> bool {
                 .iter()
                 .zip(sent)
                 .all(|(heard, sent)| heard == sent || *heard == b' ' && matches!(sent, b'\n' | b'\r'))
+}
+
+/// The last line of a door of lines to a peer whose own was none.
+fn is_doors_word(heard: &[u8]) -> bool {
+    [r#"{"type":"error","error":"message too large","#, r#"{"type":"error","error":"not UTF-8","#]
+        .iter()
+        .any(|word| heard.starts_with(word.as_bytes()))
 }
 
 fn show(bytes: &[u8]) -> String {
