@@ -92,7 +92,11 @@ test('the tab is closed: whatever was on its way says just that', async () => {
 test('a dialog comes: what is refused because of it is not done when it has gone', async () => {
   const { tab, answers, ...told } = await storm('alert', ['quiet', 'real', 'named'], async ({ tab, url }) => {
     await b.inPage(url, 'void setTimeout(() => alert("Hi"), 1)');
-    for (let answer; !answer?.success;) answer = await b.call('handle_dialog', { tab_id: tab, accept: true });
+    const until = Date.now() + 20_000;
+    for (let answer; !answer?.success;) {
+      answer = await b.call('handle_dialog', { tab_id: tab, accept: true });
+      if (!answer.success && Date.now() > until) throw new Error(`the dialog was not closed: ${answer.error}`);
+    }
   });
   for (const a of answers) assert.ok(a.success || a.code === 'DIALOG_OPEN', JSON.stringify(a));
   await allDone(told, 'alert');

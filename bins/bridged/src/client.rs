@@ -112,11 +112,14 @@ impl Client {
         if let Some(deadline) = deadline {
             request["timeout_ms"] = json!(deadline.as_millis() as u64);
         }
-        // A line that is too long ends the connection, and nothing says why.
+        // A line that is too long would end the connection.
         let bytes = request.to_string().len() as u64;
         if bytes > self.most {
             return Err(Failure::Refused(Refusal {
-                error: format!("message too large: {bytes} bytes, where the daemon takes {}", self.most),
+                error: format!(
+                    "message too large: {bytes} bytes, where the daemon takes {}; `bridged serve --limit client_bytes=N` takes more",
+                    self.most
+                ),
                 code: "TOO_LARGE".to_owned(),
                 maybe_executed: false,
             }));

@@ -19,6 +19,7 @@ const LARGEST: u64 = 4 << 20;
 
 /// How long the other writers of a folder may take, and how often it is asked whether they are done.
 const WRITERS: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(2);
 
 /// What a private file holds: what is to be done about one that others could get at.
@@ -171,6 +172,11 @@ impl FolderLock {
     /// Waits for the other writers, none of whom takes long. One that was stopped amid it must not stop the daemon too.
     pub(crate) fn take(folder: &Path) -> Outcome<FolderLock> {
         FolderLock::take_within(folder, WRITERS)
+    }
+
+    /// The same for the thread that serves everybody, which must not stand still for one who does not let go.
+    pub(crate) fn take_soon(folder: &Path) -> Outcome<FolderLock> {
+        FolderLock::take_within(folder, SOON)
     }
 
     fn take_within(folder: &Path, patience: Duration) -> Outcome<FolderLock> {

@@ -98,10 +98,20 @@ pub(crate) fn since(log: &Path, from: u64) -> String {
     text
 }
 
+/// For reading; a pipe in the log's place would keep the reader waiting for good.
+fn read(log: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::CLOEXEC).bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(log)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no file")),
+    }
+}
+
 /// `bridged logs`.
 pub(crate) fn print(places: &Places, follow: bool) -> Outcome<()> {
     let path = path(places);
-    let file = File::open(&path).map_err(|e| {
+    let file = read(&path).map_err(|e| {
         if e.kind() == io::ErrorKind::NotFound {
             let text = "no daemon has run in the background yet; `bridged start` starts one, \
                         and `bridged serve` writes its log to the terminal";
@@ -120,7 +130,7 @@ pub(crate) fn print(places: &Places, follow: bool) -> Outcome<()> {
             // It was put aside before this last look at it, so that nothing more comes.
             0 if last => {
                 last = false;
-                match File::open(&path) {
+                match read(&path) {
                     Ok(file) => reader = BufReader::new(file),
                     Err(_) => std::thread::sleep(LOOK),
                 }

@@ -144,6 +144,22 @@ fn a_change_keeps_what_was_edited_by_hand() {
     assert_eq!(daemon.client().call("list_tabs", json!({}))["code"], "PAUSED");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\"deny\": [");
 
+    // Once the file is mended, whatever else is changed or read again does not end the pause; only the user does.
+    let mended = |paused| json!({"paused": paused, "read_only": true, "deny": ["bank.example"]}).to_string();
+    std::fs::write(&file, mended(false)).unwrap();
+    home.bridged(["policy", "set", "uploads", "off"]).ok();
+    assert_eq!((&shown()["paused"], &shown()["uploads"]), (&json!(true), &json!(false)));
+    home.bridged(["policy", "set", "pause", "off"]).ok();
+    assert_eq!(shown()["paused"], false);
+
+    // Nor does a program keep the user from it that holds the folder and does not let go.
+    let folder = std::fs::File::open(home.state("")).unwrap();
+    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    home.bridged(["policy", "set", "pause", "on"]).ok();
+    assert_eq!(daemon.client().call("list_tabs", json!({}))["code"], "PAUSED");
+    home.bridged(["policy", "set", "uploads", "on"]).fails(1, &["does not let go"]);
+    drop(folder);
+
     // A file that is gone allows nothing that was forbidden.
     std::fs::remove_file(&file).unwrap();
     home.bridged(["policy", "set", "uploads", "off"]).ok();

@@ -301,4 +301,5 @@ fn a_daemon_begins_its_log_anew_and_a_pipe_in_its_place_holds_nobody_up() {
     let (folder, mode) = (rustix::fs::CWD, rustix::fs::Mode::from_raw_mode(0o600));
     rustix::fs::mknodat(folder, &log, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     home.bridged(["start", "--port", &port]).fails(1, &["bridged.log"]);
+    home.bridged(["logs"]).fails(1, &["bridged.log", "no file"]);
 }

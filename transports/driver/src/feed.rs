@@ -221,6 +221,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
                             message.each(|piece| whole.extend_from_slice(piece));
                             if let Some(call) = message.call() {
                                 self.host.answered(call, &[&whole]);
+                                link.turns.ended();
                             }
                             link.push(&[&whole], spares);
                             spares.give(whole);

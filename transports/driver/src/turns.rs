@@ -40,6 +40,8 @@ pub(crate) struct Turns {
     listed: Cell<bool>,
     /// It is one of those among whom the window is shared.
     shares: Cell<bool>,
+    /// The hub has answered some by itself, which are under way no more.
+    stale: Cell<bool>,
 }
 
 struct Waiting {
@@ -59,7 +61,13 @@ impl Turns {
             answered: Cell::new(false),
             listed: Cell::new(false),
             shares: Cell::new(false),
+            stale: Cell::new(false),
         }
+    }
+
+    /// The hub answered one by itself: its time was over, or its browser has gone.
+    pub(crate) fn ended(&self) {
+        self.stale.set(true);
     }
 
     /// A request was passed on.
@@ -105,6 +113,9 @@ impl<H: Host, C: Clock> Shared<H, C> {
         self.prune(link);
         if !turns.waiting.borrow().is_empty() {
             return true;
+        }
+        if turns.stale.replace(false) {
+            self.count(link);
         }
         !self.fits(link, turns.asked.get()) && !self.fits(link, self.count(link))
     }
@@ -247,11 +258,13 @@ impl<H: Host, C: Clock> Shared<H, C> {
     }
 
     /// No answer for a while: the client may be waiting for many things at once, so more goes on; as much again as it may
-    /// have under way, for it may as well be that its answers take long because they are heavy.
+    /// have under way, for it may as well be that its answers take long because they are heavy. Where they are known to be
+    /// light, answers that trickle in say nothing against it.
     pub(crate) fn turn_due(&self, link: &AnyLink, now: Instant) {
         self.prune(link);
-        if !link.turns.answered.replace(false) {
-            let more = self.window(link) / link.turns.weight(self.options.under_way).max(1);
+        let weight = link.turns.weight(self.options.under_way);
+        if !link.turns.answered.replace(false) || weight <= self.options.under_way / MOST {
+            let more = self.window(link) / weight.max(1);
             for _ in 0..more.clamp(1, REGARDLESS) {
                 if !self.pass_on(link) {
                     break;

@@ -183,6 +183,46 @@ fn a_client_that_waits_for_many_things_gets_them_all_asked() {
     assert_eq!(asked(&browser).len(), 192);
 }
 
+/// Answers that trickle in do not keep the next request waiting for all of the calls that last.
+#[test]
+fn who_has_many_long_calls_under_way_is_not_held_up_by_a_trickle_of_light_answers() {
+    let mut still = Still::new();
+    let (browser, client) = (still.local("extension"), still.local("client"));
+    ask(&client, 0, 200, "");
+    let mut under_way = VecDeque::from(asked(&browser));
+    for _ in 0..24 {
+        still.pass(50);
+        under_way.extend(asked(&browser));
+    }
+    assert_eq!(under_way.len(), 200);
+    let mut trickle = |still: &mut Still, times: usize| {
+        for _ in 0..times {
+            answer(&browser, &under_way.pop_front().expect("most are under way"), 100);
+            still.pass(20);
+        }
+        asked(&browser).len()
+    };
+    trickle(&mut still, 20);
+    ask(&client, 0, 1, "");
+    assert_eq!(trickle(&mut still, 4), 1);
+}
+
+/// What ended by itself is under way no more.
+#[test]
+fn who_was_light_is_taken_for_a_newcomer_also_after_a_call_that_was_never_answered() {
+    let mut still = Still::new();
+    let (browser, client) = (still.local("extension"), still.local("client"));
+    ask(&client, 0, 1, r#","timeout_ms":50"#);
+    asked(&browser);
+    still.pass(60);
+    for _ in 0..50 {
+        ask(&client, 0, 1, "");
+        answer(&browser, &asked(&browser)[0], 100);
+    }
+    ask(&client, 0, 200, "");
+    assert_eq!(asked(&browser).len(), 8);
+}
+
 #[test]
 fn time_runs_while_waiting_for_a_turn() {
     let mut still = Still::new();

@@ -11,6 +11,8 @@ use std::rc::Rc;
 /// Requests that are passed on although there is no room, and how long there must have been no answer.
 const REGARDLESS: u64 = 8;
 const PATIENCE_MS: u64 = 50;
+/// Nothing is taken to weigh less than such a part of what may be under way; whose answers are that light need not have been without one.
+const LIGHTEST: usize = 64;
 
 /// The watch over a driver.
 pub(crate) struct Watch {
@@ -106,6 +108,12 @@ impl Watch {
         asked == 0 || weight * asked < window
     }
 
+    fn is_light(&self, conn: ConnId) -> bool {
+        let weight =
+            self.driver.borrow().as_ref().and_then(|driver| driver.turn(conn)).map(|(weight, _)| weight);
+        weight.is_none_or(|weight| weight <= self.options.get().under_way / LIGHTEST)
+    }
+
     /// A held request goes on: because there is room, because there was no answer for a while, or by the host's will.
     fn released(&self, call: CallId) {
         let conn = self.calls.borrow().get(&call).map(|(conn, _)| *conn);
@@ -115,7 +123,11 @@ impl Watch {
                 let mut patience = self.patience.borrow_mut();
                 let patience = patience.entry(conn).or_default();
                 if patience.count == 0 || patience.passed != now {
-                    let since = patience.passed.max(patience.answered);
+                    let since = if self.is_light(conn) {
+                        patience.passed
+                    } else {
+                        patience.passed.max(patience.answered)
+                    };
                     assert!(
                         now >= since + PATIENCE_MS,
                         "passed on without room {} ms after the last",

@@ -78,7 +78,7 @@ fn next_step(code: &str) -> Option<&'static str> {
             "The browser's extension went away during the call."
         }
         "RESTRICTED_PAGE" => "Browsers let no extension into this kind of page.",
-        "TOO_LARGE" => "Send less at once, or start the daemon with --limit client_bytes=N.",
+        "TOO_LARGE" => "Ask for less at once: one element, fewer nodes, a smaller picture.",
         "OVERLOADED" => "Wait for the calls in progress.",
         _ => return None,
     })

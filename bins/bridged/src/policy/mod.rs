@@ -26,6 +26,8 @@ pub(crate) struct Policy {
     rules: Rules,
     /// The ports of this daemon's own doors.
     own_ports: Vec<u16>,
+    /// A pause that could not be written down holds until somebody ends it, whatever the file says meanwhile.
+    owed_pause: bool,
 }
 
 /// The rules themselves, as they are stored and as extensions are told them.
@@ -95,7 +97,7 @@ impl Policy {
     /// Reads the folder's policy; without a file nothing is forbidden.
     pub(crate) fn open(folder: &Path) -> Outcome<Policy> {
         let rules = read(folder)?.unwrap_or_default();
-        Ok(Policy { folder: folder.to_owned(), rules, own_ports: Vec::new() })
+        Ok(Policy { folder: folder.to_owned(), rules, own_ports: Vec::new(), owed_pause: false })
     }
 
     /// Keeps every client away from these ports of this computer.
@@ -132,25 +134,31 @@ impl Policy {
 
     /// Reads the file again; says whether anything is different now. What cannot be read leaves the rules as they are.
     pub(crate) fn read_again(&mut self) -> Outcome<bool> {
-        let rules = Policy::open(&self.folder)?.rules;
+        let mut rules = Policy::open(&self.folder)?.rules;
+        rules.paused |= self.owed_pause;
         Ok(std::mem::replace(&mut self.rules, rules.clone()) != rules)
     }
 
     /// Changes the rules, on the disk first; says whether anything is different now. What the user has edited in the file
     /// since it was read is kept, and holds from here on.
     pub(crate) fn change(&mut self, change: &Change) -> Outcome<bool> {
-        let _lock = FolderLock::take(&self.folder)?;
-        let stored = match read(&self.folder) {
-            Ok(stored) => stored,
-            // Pausing must not fail. It outlasts this process too: with such a file none begins.
-            Err(_) if change.is_pause() => return Ok(!std::mem::replace(&mut self.rules.paused, true)),
-            Err(e) => return Err(e),
-        };
+        match self.written(change) {
+            // Pausing must not fail.
+            Err(e) if change.is_pause() => {
+                log::error!("the pause holds until it is ended here, but is not written down: {e}");
+                self.owed_pause = true;
+                Ok(!std::mem::replace(&mut self.rules.paused, true))
+            }
+            other => other,
+        }
+    }
+
+    fn written(&mut self, change: &Change) -> Outcome<bool> {
+        let _lock = FolderLock::take_soon(&self.folder)?;
+        let stored = read(&self.folder)?;
         // A file that is gone says nothing.
         let mut rules = stored.clone().unwrap_or_else(|| self.rules.clone());
-        if let Some(paused) = change.paused {
-            rules.paused = paused;
-        }
+        rules.paused = change.paused.unwrap_or(rules.paused || self.owed_pause);
         if let Some(read_only) = change.read_only {
             rules.read_only = read_only;
         }
@@ -178,6 +186,7 @@ impl Policy {
             content.push(b'\n');
             write_private(&file(&self.folder), &content)?;
         }
+        self.owed_pause = false;
         Ok(std::mem::replace(&mut self.rules, rules.clone()) != rules)
     }
 
