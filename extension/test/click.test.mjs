@@ -173,6 +173,10 @@ test('a press outside closes the popovers and dialogs that close by it, and no o
   await p.see('d.show()');
   assert.equal(await click('dIn'), 'man d');
   assert.equal(await click('other'), 'man');
+  await p.see('d.show(); fast.show()');
+  await b.ok('click', { tab_id: p.tab, target: { value: '#fIn' } });
+  assert.equal(await p.see('open()'), 'man d fast', 'what is beneath the topmost dialog is not asked');
+  await p.see('fast.close(); d.close()');
   await p.see('fast.showModal()');
   await b.ok('press_key', { tab_id: p.tab, key: 'Escape' });
   assert.equal(await p.see('open()'), 'man fast');

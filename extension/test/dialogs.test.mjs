@@ -50,6 +50,21 @@ test('a confirm is told by the click, by every later call, and answered by comma
   assert.equal((await within(3000, () => b.fails('handle_dialog', { tab_id: tab, accept: true }))).code, 'INVALID_REQUEST');
 });
 
+test('what is pressed next, by a point or another element, is not kept from the page by the click that opened a dialog', async () => {
+  for (const next of ['click', 'mouse_click']) {
+    const tab = await b.open('/asks');
+    b.site.said.alerted = undefined;
+    await click(tab, '#c');
+    await b.ok('handle_dialog', { tab_id: tab, accept: true });
+    await b.site.heard('confirmed');
+    const { x, y } = await b.page(tab, `(({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 }))(document.querySelector('#a').getBoundingClientRect())`);
+    const { dialog } = next === 'click' ? await click(tab, '#a') : await b.ok('mouse_click', { tab_id: tab, x, y });
+    if (dialog) assert.equal(dialog.message, 'Hello');
+    await b.ok('handle_dialog', { tab_id: tab, accept: true });
+    assert.equal(await b.site.heard('alerted'), true);
+  }
+});
+
 test('a prompt takes a text, or its own offer, or Cancel', async () => {
   const tab = await b.open('/asks');
   for (const [answer, said] of [[{ accept: true, prompt_text: 'Zoë' }, 'Zoë'], [{ accept: true }, 'Kim'], [{ accept: false }, null]]) {

@@ -88,6 +88,10 @@ test('Enter tells the page of typed text by one change before anything else come
   await b.ok('set_value', { tab_id: tab, target: { value: '#a' }, value: 'set' });
   await press('Enter');
   assert.deepEqual(await heard(), ['change a set', 'submit form ']);
+  await b.ok('type_text', { tab_id: tab, target: { value: '#a' }, text: '!' });
+  await b.ok('send_keys', { tab_id: tab, keys: 'Backspace' });
+  await press('Enter');
+  assert.deepEqual(await heard(), ['submit form '], 'what was typed and taken back is no change');
 });
 
 test('wait_load waits for the page that the key leads to', async () => {

@@ -114,7 +114,7 @@ export async function act(
 ): Promise<Aimed & Happened> {
   const until = Date.now() + Math.min(params.timeout ?? DEFAULT_TIMEOUT_MS, remaining(call));
   const reach = expectReach();
-  const aimArgs: AimArgs = { press: how.press, stay: how.stay, token: reach.token };
+  const aimArgs: AimArgs = { press: how.press, presses: how.presses, stay: how.stay, token: reach.token };
   const acted = (found: Aimed) => turn(async (waited): Promise<(Aimed & Happened) | BridgeError> => {
     if (call.signal.aborted) throw new BridgeError('CANCELLED', 'cancelled');
     const aimed = waited ? await afterOthers(call, found) : found;
@@ -155,7 +155,7 @@ export async function act(
 }
 
 /** The pointer was moved there, and that was all. */
-const unpressed = ({ code, message }: BridgeError) => new BridgeError(code, `${message}; nothing was pressed`, { maybe_executed: true });
+const unpressed = ({ code, message }: BridgeError) => new BridgeError(code, `${message}; the press had not reached the element by then`, { maybe_executed: true });
 
 /** The aim as it stands when the tab's other acts are through; why not, if they have taken the element away or changed it. */
 async function afterOthers(call: Call, aimed: Aimed): Promise<Aimed | BridgeError> {

@@ -39,7 +39,7 @@ async function trustedClick(call: Call, tabId: number, params: ClickParams, effe
   const stay = button === 'left' && held === 0;
   let from = 0;
   const done = await debugging(call, tabId, (send) =>
-    act(call, tabId, params, { press: true, stay }, held, send, (aimed) => {
+    act(call, tabId, params, { press: true, presses: clickCount, stay }, held, send, (aimed) => {
       from = Date.now();
       return clickAt(send, aimed.at, { button, clickCount, modifiers: held });
     }));

@@ -21,9 +21,11 @@ export const handler: Handler<SaveAsPdfParams, SaveAsPdfResult> = async ({ print
   const { id } = await resolveTab(params, call);
   const size = paper ? { paperWidth: PAPERS[paper][0], paperHeight: PAPERS[paper][1] } : { preferCSSPageSize: true };
   const base64 = await debugging(call, id, async (send) => {
-    await admitPicture(call, id);
     const how = { printBackground: print_background, landscape, scale, ...size, transferMode: 'ReturnAsStream' };
-    const { stream } = await withCamera(call, id, () => whateverIsShown(id, () => send<{ stream: string }>('Page.printToPDF', how)));
+    const { stream } = await withCamera(call, id, () => whateverIsShown(id, async () => {
+      await admitPicture(call, id);
+      return send<{ stream: string }>('Page.printToPDF', how);
+    }));
     const pieces: string[] = [];
     let length = 0;
     for (let eof = false; !eof;) {

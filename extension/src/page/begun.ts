@@ -26,7 +26,7 @@ export function seeBegun(name: string): void {
   const scope = window as unknown as Own;
   interface Requests { send: F }
   const requests = XMLHttpRequest.prototype as unknown as Requests;
-  const sockets = window.WebSocket.prototype as unknown as Requests;
+  const sockets = (window as { WebSocket?: typeof WebSocket }).WebSocket?.prototype as unknown as Requests | undefined;
   const { addEventListener: listen, removeEventListener: unlisten } = EventTarget.prototype as unknown as Record<'addEventListener' | 'removeEventListener', F>;
   const { apply } = Reflect;
   let watch: Watch | undefined;
@@ -38,7 +38,8 @@ export function seeBegun(name: string): void {
     const { setTimeout, setInterval, clearTimeout, clearInterval, fetch } = scope;
     const was: Own = { setTimeout, setInterval, clearTimeout, clearInterval, fetch };
     const { send } = requests;
-    const { send: talk } = sockets;
+    const talk = sockets?.send;
+    const talks = sockets !== undefined && typeof talk === 'function';
     let on = true;
     const note = (id: unknown, delay: unknown, repeats: boolean) => {
       // What is no number becomes one in ways that the page might see: such a timer counts as not seen.
@@ -56,23 +57,35 @@ export function seeBegun(name: string): void {
       fetch(input: unknown, ...rest: unknown[]) { made.asked++; return apply(was.fetch, this, [input, ...rest]); },
       send(...args: unknown[]) { made.asked++; return apply(send, this, args); },
     } as Own & Requests;
-    const ourTalk: Requests = { send(...args: unknown[]) { const done = apply(talk, this, args); untilHeard(this); return done; } };
+    const ourTalk: Requests = {
+      send(...args: unknown[]) {
+        const done = apply(talk!, this, args);
+        // Nothing that goes wrong here is the page's business.
+        try { untilHeard(this); } catch { /* then it is not waited for */ }
+        return done;
+      },
+    };
     // What the page itself does with a message it has done when this hears of it.
     const untilHeard = (socket: unknown) => {
       const sent = made.unheard.get(socket) ?? 0;
-      if (!on || (!sent && made.unheard.size >= MOST_LEFT)) return;
-      made.unheard.set(socket, sent + 1);
-      if (sent) return;
+      if (!on || (!sent && made.unheard.size >= MOST_LEFT) || (socket as WebSocket).readyState !== 1) return;
+      if (sent) return void made.unheard.set(socket, sent + 1);
       const hear = (e: Event) => {
         const left = e.type === 'message' ? (made.unheard.get(socket) ?? 1) - 1 : 0;
         if (left > 0) return void made.unheard.set(socket, left);
         made.unheard.delete(socket);
-        for (const type of ['message', 'close']) apply(unlisten, socket, [type, hear]);
+        listening.get(socket)?.();
       };
       for (const type of ['message', 'close']) apply(listen, socket, [type, hear]);
+      listening.set(socket, () => {
+        listening.delete(socket);
+        for (const type of ['message', 'close']) apply(unlisten, socket, [type, hear]);
+      });
+      made.unheard.set(socket, 1);
     };
+    const listening = new Map<unknown, () => void>();
     const names = Object.keys(was) as Name[];
-    const there = new Set<string>([...names, 'send', 'talk']);
+    const there = new Set<string>([...names, 'send', ...(talks ? ['talk'] : [])]);
     const made: Watch = {
       count: 0,
       asked: 0,
@@ -82,17 +95,18 @@ export function seeBegun(name: string): void {
         on = false;
         made.live.clear();
         made.unheard.clear();
+        for (const stop of [...listening.values()]) stop();
       },
       off() {
         for (const of of names) if (scope[of] === ours[of]) { scope[of] = was[of]; there.delete(of); }
         if (requests.send === ours.send) { requests.send = send; there.delete('send'); }
-        if (sockets.send === ourTalk.send) { sockets.send = talk; there.delete('talk'); }
+        if (talks && sockets.send === ourTalk.send) { sockets.send = talk; there.delete('talk'); }
         return !there.size;
       },
     };
     for (const of of names) scope[of] = ours[of];
     requests.send = ours.send;
-    sockets.send = ourTalk.send;
+    if (talks) sockets.send = ourTalk.send;
     return made;
   };
 

@@ -1,4 +1,5 @@
 // The way every element method goes: find the element, wait until it is fit for the act, act, and say what was hit.
+import { typing } from './act/edited';
 import { aimedAt } from '../overlay/draw';
 import { Attempt, stateOf, type Needs, type Point } from './actionable';
 import type { PageContext } from './context';
@@ -105,7 +106,7 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
         }
       }
       if (look.is === 'missing' && goesBeyond(args)) return { beyond: true };
-      if (look.is === 'blocked' && look.disabled && args.alone && !tried && !acting && Date.now() - args.from >= Math.min(TRIED_MS, args.timeout / 2)) {
+      if (look.is === 'blocked' && look.disabled && args.alone && !tried && !acting && !typing() && Date.now() - args.from >= Math.min(TRIED_MS, args.timeout / 2)) {
         tried = true;
         await ctx.wanted();
         plan.tried?.(look.disabled);

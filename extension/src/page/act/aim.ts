@@ -19,6 +19,8 @@ import { pressDisabled } from './pointer';
 export interface AimArgs {
   /** Keep a press from what is not the element: if the page moved, nothing is pressed at all. */
   press?: boolean;
+  /** How often it is pressed (1); what is pressed after that is another act's, or a person's. */
+  presses?: number;
   /** A link leads on in this tab, even if it asks for another. */
   stay?: boolean;
   /** To be said when the click has reached the element; where nothing is pressed, when the pointer has. */
@@ -53,8 +55,10 @@ interface Watch extends Verdict {
   el: Element;
   at?: Point;
   clicked?: true;
+  /** How often something was pressed since its turn came. */
+  downs: number;
   /** Whose turn it is: until then the pointer that moves and presses here is another act's. */
-  armed?: true;
+  armed?: number;
   /** The element that the target means by now, or an error that says why there is none. */
   meant(): Element | null;
   stop(): void;
@@ -69,6 +73,8 @@ const CLICKS = new Set(['click', 'auxclick', 'contextmenu']);
 const MOVES = ['pointermove', 'mousemove'];
 /** A watch that nobody asks about any more. */
 const FORGOTTEN_MS = 60_000;
+/** An act presses as soon as its turn has come: what comes later than this, after a dialog say, is not its own press. */
+const ARMED_MS = 5000;
 
 export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Aim | Beyond> {
   return onElement<Aim>(args, ctx, {
@@ -84,10 +90,12 @@ export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Ai
   });
 }
 
-function watch(el: Element, at: Element, { press = false, stay = false, token }: AimArgs, meant: () => Element | null): number {
+function watch(el: Element, at: Element, { press = false, presses = 1, stay = false, token }: AimArgs, meant: () => Element | null): number {
   const id = ++counter;
   const onPress = (e: Event) => {
-    if (!w.armed || !e.isTrusted || !(e instanceof MouseEvent)) return;
+    if (w.armed === undefined || !e.isTrusted || !(e instanceof MouseEvent)) return;
+    // Whoever armed it is not always there to end it: a dialog that the press opened has ended the act.
+    if (e.type === 'pointerdown' && (++w.downs > presses || performance.now() - w.armed > ARMED_MS)) return w.stop();
     if (e.type === 'pointerdown' || (e.type === 'mousedown' && w.pressed === undefined)) {
       const point = { x: e.clientX, y: e.clientY };
       w.pressed = native(el).isConnected && takes(el, point);
@@ -118,6 +126,7 @@ function watch(el: Element, at: Element, { press = false, stay = false, token }:
   const timer = setTimeout(() => w.stop(), FORGOTTEN_MS);
   const w: Watch = {
     el,
+    downs: 0,
     meant,
     onward: watchOnward(),
     held: watchHeldBack(at),
@@ -140,7 +149,12 @@ export function aimedOp({ aim, end }: { aim: number; end: boolean }): Verdict {
   if (!w) return {};
   const onward = end ? w.onward() : {};
   const heldBack = end ? w.held() : undefined;
-  if (end) w.stop(); else w.armed = true;
+  if (end) w.stop();
+  else {
+    // One act at a time has the tab: another one that is armed still was ended by a dialog.
+    for (const other of [...watches.values()]) if (other !== w && other.armed !== undefined) other.stop();
+    w.armed = performance.now();
+  }
   const { pressed, over, instead, at } = w;
   // The page's own listeners come after ours: only now is it known where their work has left the element.
   if (!end && at && over && !(native(w.el).isConnected && takes(w.el, at))) return { over: false, instead: outline(elementAt(at.x, at.y) ?? document.documentElement) };

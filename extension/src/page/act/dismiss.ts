@@ -1,6 +1,6 @@
 // What a press outside of them does to popovers, and to dialogs that ask for it: the browser closes them, but for its own events only.
 import type { Point } from '../actionable';
-import { ancestry, within } from '../dom';
+import { ancestry, closestAcross, within } from '../dom';
 import { native } from '../native';
 
 type Invoker = Element & { popoverTargetElement?: Element | null; commandForElement?: Element | null };
@@ -14,13 +14,19 @@ export function dismissAround(el: Element, point: Point): void {
     const above = (p: HTMLElement) => kept.some((k) => within(p, k) || invokersOf(p).some((button) => within(button, k)));
     for (const p of open) if (!kept.includes(p) && (!kept.length || above(p)) && native(p).matches(':popover-open')) native(p).hidePopover();
   }
-  for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open][closedby=any i]')) {
-    const box = dialog.getBoundingClientRect();
-    const inside = point.x >= box.left && point.x < box.right && point.y >= box.top && point.y < box.bottom;
-    // What is pressed on the shade around a dialog is the dialog itself.
-    if (el === dialog ? inside : within(el, dialog)) continue;
-    (dialog as HTMLDialogElement & { requestClose?(): void }).requestClose?.();
-  }
+  // Of dialogs only the topmost one is asked, as the HTML standard has it (light dismiss open dialogs); modal ones are above all others.
+  const dialogs = [...document.querySelectorAll<HTMLDialogElement>('dialog[open]')];
+  const topmost = dialogs.filter((d) => native(d).matches(':modal')).at(-1) ?? dialogs.at(-1);
+  if (!topmost || !native(topmost).matches('[closedby=any i]') || pressedIn(el, point) === topmost) return;
+  (topmost as HTMLDialogElement & { requestClose?(): void }).requestClose?.();
+}
+
+/** The dialog that was pressed in; none for the shade around one, which is the dialog itself to events. */
+function pressedIn(el: Element, { x, y }: Point): Element | null {
+  const dialog = closestAcross(el, 'dialog[open]');
+  if (!dialog || dialog !== el) return dialog;
+  const box = native(dialog).getBoundingClientRect();
+  return x >= box.left && x < box.right && y >= box.top && y < box.bottom ? dialog : null;
 }
 
 function opensIt(el: Element, popover: Element): boolean {

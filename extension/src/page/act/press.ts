@@ -52,6 +52,8 @@ export function focusAtEnd(el: Element): void {
 export async function pressHereOp(args: KeyArgs, ctx: PageContext): Promise<Pressed | FocusInFrame> {
   check(args.key);
   if (opens(args)) await ready();
+  const asking = ctx.wanted();
+  if (asking) await asking;
   const el = focused() ?? document.body ?? document.documentElement;
   if (el instanceof HTMLIFrameElement) {
     const index = frameIndex(el);
