@@ -67,7 +67,7 @@ const network = (action, more) => b.ok('network', { tab_id: tab, action, ...more
 const messages = async (more) => (await b.ok('console', { tab_id: tab, ...more })).messages;
 /** Repeats until the check passes, for what the browser tells a moment later. */
 async function until(look, holds) {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 5000;
   for (;;) {
     const seen = await look();
     if (holds(seen)) return seen;
