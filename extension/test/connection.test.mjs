@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { after, before, test } from 'node:test';
 import { writePairing } from './harness/daemon.mjs';
+import { openPopup, popupShows } from './harness/popup.mjs';
 import { start } from './harness/start.mjs';
 
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
@@ -92,6 +93,19 @@ for (const [mode, atOnce] of [['wrong-proof', true], ['reflect', true], ['no-cha
     assert.equal((await badge())[0], '');
   });
 }
+
+test('a popup that is open meanwhile asks nothing of who has not proved itself: a daemon would turn the browser away for it', async () => {
+  const popup = await openPopup(b);
+  await popupShows(b, popup, 'state', /Connected/);
+  await b.daemon.restart({ mode: 'silent' });
+  // It asks every second, so several times within the five seconds that are left for the proof.
+  await until('told off', () => hub().closes.includes(4004), 40_000);
+  assert.deepEqual(hub().frames, [], 'not one frame after the hello');
+  await b.chromium.cdp.send('Target.closeTarget', { targetId: popup });
+  await b.daemon.restart({});
+  await nudge();
+  await until('connected to the honest one', () => hub().connected(), 40_000);
+});
 
 test('a key file that is rewritten counts at the next connect, without a reload', async () => {
   const key = randomBytes(32);

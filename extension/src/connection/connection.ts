@@ -208,9 +208,9 @@ function keepAlive(): void {
   else void chrome.runtime.getPlatformInfo().then(() => dial());
 }
 
-/** Asks the daemon for a sign of life, unless an answer is awaited already. */
+/** Asks the daemon for a sign of life, unless an answer is awaited already. Not before it is proven: it expects the handshake and nothing else. */
 export function pingNow(): void {
-  if (!socket || socket.readyState !== WebSocket.OPEN) return;
+  if (!isUp() || socket?.readyState !== WebSocket.OPEN) return;
   if (ping && Date.now() - ping.sentAt > PONG_MS) {
     // The other end is gone without a word (suspend, a stopped process): a new connection finds out.
     socket.close(4000, 'no answer to ping');
