@@ -5,7 +5,8 @@ const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 
 const ended = (child) => child.exitCode !== null || child.signalCode !== null;
 
-export async function startDisplay({ width = 1280, height = 900 } = {}) {
+/** windowManager: false is for a look at the bare screen. */
+export async function startDisplay({ width = 1280, height = 900, windowManager = true } = {}) {
   const children = [];
   const run = (command, args, options) => {
     const child = spawn(command, args, { detached: true, ...options });
@@ -21,8 +22,9 @@ export async function startDisplay({ width = 1280, height = 900 } = {}) {
     }
   };
   try {
-    // The server chooses a free number and tells it on descriptor 3.
-    const server = run('Xvfb', ['-displayfd', '3', '-screen', '0', `${width}x${height}x24`, '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+    // The server chooses a free number and tells it on descriptor 3. Without -noreset it would start over, and throw out whoever is just
+    // connecting, each time that nobody is left: as when the first look for the window manager comes before the window manager itself.
+    const server = run('Xvfb', ['-displayfd', '3', '-noreset', '-screen', '0', `${width}x${height}x24`, '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
     const number = await new Promise((resolve, reject) => {
       let text = '';
       server.stdio[3].on('data', (d) => { text += d; if (text.includes('\n')) resolve(text.trim()); });
@@ -32,8 +34,10 @@ export async function startDisplay({ width = 1280, height = 900 } = {}) {
     const env = { ...process.env, DISPLAY: `:${number}` };
     delete env.XAUTHORITY;
     delete env.WAYLAND_DISPLAY;
-    const wm = run('openbox', ['--sm-disable'], { env, stdio: 'ignore' });
     const xdotool = (...args) => execFileSync('xdotool', args.map(String), { env, encoding: 'utf8', timeout: 10_000, stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+    if (!windowManager) return { env, xdotool, stop };
+    const wm = run('openbox', ['--sm-disable'], { env, stdio: 'ignore' });
+    // Openbox names the number of desktops only once the screen is its own.
     for (let i = 0; ; i++) {
       if (wm.failed || ended(wm)) throw wm.failed ?? new Error('openbox ended');
       try { xdotool('get_num_desktops'); break; } catch (e) { if (i > 200) throw e; }
