@@ -56,8 +56,8 @@ test('beside another debugger on the same tab, such as DevTools', async () => {
 test('a worker that starts anew takes over what its predecessor left attached', async () => {
   const tab = await b.open('/?restart');
   assert.equal((await click(tab)).success, true);
-  await b.chromium.stopWorker();
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
   assert.equal((await click(tab)).success, true);
   assert.equal(await b.inPage('?restart', 'n'), 2);
 });

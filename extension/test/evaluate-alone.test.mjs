@@ -31,9 +31,8 @@ const untilRefused = async (until) => {
   await refused('when its time is up');
 };
 const restart = async () => {
-  await b.chromium.stopWorker();
-  await b.chromium.cdp.send('Target.createTarget', { url: 'about:blank' });
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
 };
 
 test('off until somebody says for how long; switched off again at once', async () => {

@@ -37,16 +37,12 @@ const pause = (paused) => b.daemon.hub().tell({ type: 'policy', policy: { paused
 async function allLetGo(...of) {
   pause(true);
   for (const tab of of) await until('let go', () => group(tab), (g) => g === null);
-  // A worker that starts anew knows of nobody who holds anything.
+  // A worker that starts anew knows of nobody who holds anything, and of no pause.
   await newWorker();
 }
 async function newWorker() {
-  await b.chromium.stopWorker();
-  pause(false);
-  // An event starts the next one.
-  const { targetId } = await b.chromium.cdp.send('Target.createTarget', { url: 'about:blank', background: true });
+  await b.chromium.restartWorker();
   await b.ready();
-  await b.chromium.cdp.send('Target.closeTarget', { targetId });
 }
 async function press(want) {
   const popup = (await b.chromium.targets((t) => t.url.endsWith('/popup.html')))[0]?.targetId ?? await openPopup(b);

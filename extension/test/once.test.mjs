@@ -23,11 +23,9 @@ after(() => b?.stop());
 
 const bump = 'document.body.dataset.n = Number(document.body.dataset.n ?? 0) + 1';
 const count = () => b.inPage('?counted', 'Number(document.body.dataset.n ?? 0)');
-/** Stops the worker; a tab that opens is an event, which starts the next one at once instead of at the next alarm. */
 async function restart() {
-  await b.chromium.stopWorker();
-  await b.chromium.cdp.send('Target.createTarget', { url: `${b.cross}/?woken` });
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
 }
 const as = (client_id) => b.client({ client_id });
 

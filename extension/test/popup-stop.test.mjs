@@ -166,9 +166,7 @@ const theirs = () => b.chromium.inWorker(`chrome.tabs.query({ url: '${b.base}/ot
 test('a worker that starts anew takes off the badges that the one before it left', async () => {
   await agent.ok('get_page_content', { tab_id: tab }, AGENT);
   await until('badge', badge, (t) => t === '●');
-  await b.chromium.stopWorker();
-  // An event starts the next one.
-  await b.chromium.cdp.send('Target.createTarget', { url: `${b.base}/other` });
+  await b.chromium.restartWorker();
   await b.ready();
   await until('badge', badge, (t) => t !== '●');
 });

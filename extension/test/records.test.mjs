@@ -332,10 +332,8 @@ test('after a restart of the worker the record goes on, and says that what came 
   await b.ok('network', { tab_id: recorded, action: 'start' });
   await b.ok('console', { tab_id: recorded });
   await b.page(recorded, 'fetch("/api/items?before").then((r) => r.text())');
-  await b.chromium.stopWorker();
-  // A tab that opens is an event, which starts the next worker at once.
-  await b.chromium.cdp.send('Target.createTarget', { url: `${b.cross}/second` });
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
   const first = await b.ok('network', { tab_id: recorded, action: 'get' });
   assert.deepEqual([first.status, first.events], ['recording', []]);
   assert.match(first.gap, /restarted/);
@@ -347,8 +345,7 @@ test('after a restart of the worker the record goes on, and says that what came 
   assert.equal((await b.ok('network', { tab_id: recorded, action: 'get' })).gap, undefined, 'after clear nothing is missing');
   // What was stopped is not begun again.
   await b.ok('network', { tab_id: recorded, action: 'stop' });
-  await b.chromium.stopWorker();
-  await b.chromium.cdp.send('Target.createTarget', { url: `${b.cross}/second` });
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
   assert.equal((await b.ok('network', { tab_id: recorded, action: 'get' })).status, 'off');
 });

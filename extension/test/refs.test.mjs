@@ -286,8 +286,8 @@ test('a page that comes back from the back/forward cache keeps its refs; a new c
 test('refs outlive a restart of the worker', async () => {
   const tab = await b.open('/?worker');
   const ref = await refOf(tab, 'Beta');
-  await b.chromium.stopWorker();
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
   await b.ok('click', { tab_id: tab, target: { ref } });
   assert.deepEqual(await b.inPage('/?worker', 'hits'), ['Beta']);
   // And no number is given anew afterwards.

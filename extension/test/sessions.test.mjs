@@ -168,8 +168,8 @@ test('find_tab shows the tab when asked to', async () => {
 
 test('a session outlives its worker: same group, same owner', async () => {
   const one = await open('kept', { group_color: 'pink' });
-  await b.chromium.stopWorker();
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
   b.main = await b.client({ client_id: 'anna' });
   other = await b.client({ client_id: 'bert' });
   assert.equal((await listed(one.tab_id)).session_id, 'kept');

@@ -107,10 +107,8 @@ test('ask: one question for a site and an agent; what it says is kept until the 
   const third = read(theirs, stranger);
   await (await prompt(b)).close();
   assert.equal((await third).code, 'DENIED_BY_USER');
-  await b.chromium.stopWorker();
-  // An event starts the next one.
-  await b.chromium.cdp.send('Target.createTarget', { url: `${b.cross}/?woken` });
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
   assert.equal((await read(theirs, a)).result.value, 'theirs');
   assert.deepEqual(await prompts(b), []);
   await b.ok('close_tab', { tab_id: elsewhere });

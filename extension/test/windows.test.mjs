@@ -149,10 +149,8 @@ test("the person's Cancel in the bar: a clear word to the call under way and the
   assert.deepEqual((await shot(tab, 300, 200)).at, [255, 0, 0]);
   // Five minutes later, which are over here as soon as the worker reads them so.
   await worker(`chrome.storage.session.get('debugger').then((s) => chrome.storage.session.set({ debugger: { ...s.debugger, cancelledAt: Date.now() - 5 * 60_000 - 1 } }))`);
-  await b.chromium.stopWorker();
-  // Anything that happens in the browser wakes the worker.
-  await b.chromium.cdp.send('Target.createTarget', { url: 'about:blank' });
-  await b.ready(60_000);
+  await b.chromium.restartWorker();
+  await b.ready();
   await b.ok('click', click({ trusted: true }));
   assert.equal(await b.inPage('?cancel', 'n'), 3);
   await worker(`chrome.windows.remove(${id})`);

@@ -83,6 +83,16 @@ export async function startChromium({ dir, extension, userScripts = true, flags 
   };
   const workers = () => targets((t) => t.type === 'service_worker' && t.url.startsWith(`chrome-extension://${EXTENSION_ID}/`));
 
+  /** Stops the worker as Chrome does when it is idle; resolves when it is gone. */
+  const stopWorker = async () => {
+    const running = await workers();
+    for (const t of running) await cdp.send('Target.closeTarget', { targetId: t.targetId });
+    for (const end = Date.now() + 10_000; (await workers()).some((t) => running.some((r) => r.targetId === t.targetId)); await sleep(20)) {
+      if (Date.now() > end) throw new Error('the worker does not end');
+    }
+    return running.length;
+  };
+
   return {
     pid: child.pid,
     cdp,
@@ -101,12 +111,24 @@ export async function startChromium({ dir, extension, userScripts = true, flags 
       if (!worker) throw new Error('the worker is not running');
       return evaluate(worker.targetId, expression);
     },
-    /** Stops the worker as Chrome does when it is idle; resolves when it is gone. */
-    async stopWorker() {
-      const running = await workers();
-      for (const t of running) await cdp.send('Target.closeTarget', { targetId: t.targetId });
-      for (let i = 0; i < 100 && (await workers()).some((t) => running.some((r) => r.targetId === t.targetId)); i++) await sleep(20);
-      return running.length;
+    /** For a failure: whether the worker runs, since when, and what its button says of the connection. */
+    async workerSays() {
+      try {
+        const [worker] = await workers();
+        return worker ? await evaluate(worker.targetId, 'chrome.action.getTitle({}).then((title) => `the worker has run for ${Math.round(performance.now())} ms and says ${JSON.stringify(title)}`)') : 'the worker is not running';
+      } catch (e) {
+        return `the worker runs but says nothing: ${e.message}`;
+      }
+    },
+    stopWorker,
+    /** Stops the worker and has an event, a tab that opens, start the next one at once, instead of at the next alarm; resolves when that one is there. */
+    async restartWorker() {
+      await stopWorker();
+      const { targetId } = await cdp.send('Target.createTarget', { url: 'about:blank', background: true });
+      for (const end = Date.now() + 10_000; !(await workers()).length; await sleep(20)) {
+        if (Date.now() > end) throw new Error('the event does not start the worker');
+      }
+      await cdp.send('Target.closeTarget', { targetId });
     },
     async stop() {
       await Promise.race([cdp.send('Browser.close').catch(() => {}), sleep(2000)]);

@@ -74,7 +74,7 @@ export async function start(options = {}) {
             last = await b.call('list_tabs', {}, { timeout_ms: 2000 });
             if (last.success) return;
           } catch (e) { last = { error: e.message }; }
-          if (Date.now() > end) throw new Error(`the extension does not answer: ${last.error}; ${fs.readFileSync(path.join(dir, 'chromium.log'), 'utf8').slice(-500)}`);
+          if (Date.now() > end) throw new Error(`the extension does not answer: ${last.error}; ${await chromium.workerSays()}; ${fs.readFileSync(path.join(dir, 'chromium.log'), 'utf8').slice(-500)}`);
           await sleep(30);
         }
       },
