@@ -50,6 +50,7 @@ test('only a literal loopback address is dialled', () => {
 
 test('the pasted form of a key', () => {
   const text = Buffer.from(key).toString('base64url');
-  assert.deepEqual(pairing.parsePastedKey(` bridged1.k-12345678.${text}\n`), { keyId: 'k-12345678', key: text });
-  for (const bad of ['', text, `bridged2.k.${text}`, `bridged1.k.${text}x`, `bridged1..${text}`]) assert.equal(pairing.parsePastedKey(bad), undefined);
+  assert.deepEqual(pairing.parsePastedKey(` bridged1.k-12345678.${text}\n`), { keyId: 'k-12345678', key: text, port: '9225' });
+  assert.equal(pairing.parsePastedKey(`bridged1.k-12345678.${text}:9300`).port, '9300');
+  for (const bad of ['', text, `bridged2.k.${text}`, `bridged1.k.${text}x`, `bridged1..${text}`, `bridged1.k.${text}:`, `bridged1.k.${text}:0`, `bridged1.k.${text}:9300/x`]) assert.equal(pairing.parsePastedKey(bad), undefined);
 });

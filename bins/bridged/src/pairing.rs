@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::background::said;
 use crate::client::{Client, Failure, Role};
+use crate::config::{DEFAULT_PORT, Given, Settings};
 use crate::control;
 use crate::keys::{Keys, unix_now};
 use crate::places::Places;
@@ -15,11 +16,26 @@ use crate::trouble::{Doing, Outcome, Trouble};
 pub(crate) fn pair(places: &Places) -> Outcome<()> {
     let made = ask(places, "pair", &json!({}))?;
     println!("{}", made["code"].as_str().unwrap_or_default());
-    eprintln!("Paste this into the extension's popup within {} s.", made["expires_in"]);
+    let within = format!("Paste this into the extension's popup within {} s", made["expires_in"]);
+    match port(places)? {
+        DEFAULT_PORT => eprintln!("{within}."),
+        port => {
+            eprintln!("{within}, with `:{port}` right behind it: the popup knows no port but {DEFAULT_PORT}.")
+        }
+    }
     if record::running(&places.state).is_none() {
         eprintln!("No daemon runs that it could connect to: `bridged start` first.");
     }
     Ok(())
+}
+
+/// The one of the daemon that runs, else of the one that would.
+fn port(places: &Places) -> Outcome<u16> {
+    let running = record::running(&places.state).flatten();
+    match running.and_then(|daemon| daemon.address.rsplit_once(':')?.1.parse().ok()) {
+        Some(port) => Ok(port),
+        None => Ok(Settings::settle(Given::default(), places, false)?.port),
+    }
 }
 
 /// `bridged pairings`.

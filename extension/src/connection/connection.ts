@@ -186,6 +186,11 @@ function closed({ code, foreign, refusal, wasUp, address }: Closed): void {
     setLink({ state: 'replaced', detail: text });
     return later(TOLD_OFF_MS);
   }
+  if (code === 4003 && wasUp && !refusal) {
+    // The right to be here was taken back; why is said to whoever asks anew.
+    setLink({ state: 'dialing', detail: undefined });
+    return later(BACKOFF_MS[0] ?? 250);
+  }
   if (code === 4003 || refusal) {
     setLink({ state: refusal?.code === 'NOT_PAIRED' ? 'unpaired' : 'refused', detail: text });
     return later(TOLD_OFF_MS);

@@ -1,7 +1,7 @@
 // The worker's side of the popup.
 import { pingNow, redialNow, tell, unansweredSince } from '../connection/connection';
 import { link } from '../connection/link';
-import { parsePastedKey } from '../connection/pairing';
+import { paste } from '../connection/pairing';
 import { overlayWish, setOverlay } from '../overlay/settings';
 import { allActing, isHeld } from '../person/acting';
 import { groupsHeld, setGroupsHeld } from '../person/grouping';
@@ -48,8 +48,7 @@ async function answer(ask: Ask | null): Promise<Reply> {
       await revoke(String(ask.owner), String(ask.place));
       break;
     case 'pair':
-      if (!parsePastedKey(ask.key)) return { problem: chrome.i18n.getMessage('popup_key_problem') };
-      await chrome.storage.local.set({ pasted_key: ask.key.trim() });
+      if (!(await paste(ask.key))) return { problem: chrome.i18n.getMessage('popup_key_problem') };
       redialNow();
       break;
     default:
