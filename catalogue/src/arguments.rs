@@ -68,13 +68,15 @@ pub fn arguments(method: &Method, args: &[String], stdin: Stdin<'_>) -> Result<M
 }
 
 /// A target in its short form: plain text is CSS, `text=…`, `xpath=…`, `label=…`, `ref=…`, `css=…` say otherwise,
-/// `role=button[Save]` gives a role and an accessible name, and `{…}` is the target as JSON.
+/// `role=button[Save]` gives a role and an accessible name, and `{…}` is the target as JSON. A snapshot's `backend-12` is a ref as
+/// it stands there.
 pub fn parse_target(text: &str) -> Result<Value, String> {
     if text.starts_with('{') {
         return serde_json::from_str(text).map_err(|e| format!("`{text}` is no JSON object: {e}"));
     }
     let (by, value) = match text.split_once('=') {
         Some((by @ ("css" | "text" | "xpath" | "label" | "role" | "ref"), value)) => (by, value),
+        _ if is_ref(text) => ("ref", text),
         _ => ("css", text),
     };
     if by != "role" {
@@ -87,6 +89,13 @@ pub fn parse_target(text: &str) -> Result<Value, String> {
     let name = name.strip_prefix("name=").unwrap_or(name);
     let name = name.strip_prefix('"').and_then(|n| n.strip_suffix('"')).unwrap_or(name);
     Ok(json!({ "by": by, "value": role, "name": name }))
+}
+
+/// Whether this is how a snapshot names an element, as `backend-12` or `backend-3@f2`.
+fn is_ref(text: &str) -> bool {
+    let number =
+        text.strip_prefix("backend-").map(|rest| rest.split_once("@f").map_or(rest, |(number, _)| number));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// The name of a positional argument in a usage line.

@@ -73,7 +73,7 @@ impl Method {
             wrapped(
                 &mut out,
                 "",
-                "A TARGET is a CSS selector, or text=…, xpath=…, label=…, role=button[Save]; --nth N takes the N-th match, from 0.",
+                "A TARGET is a CSS selector, or text=…, xpath=…, label=…, role=button[Save], or a snapshot's backend-12; --nth N takes the N-th match, from 0.",
             );
         }
         let _ = writeln!(out, "\nExample: {}", self.example.cli);

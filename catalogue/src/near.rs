@@ -2,7 +2,8 @@
 
 /// The closest of `known` to `word`, if any is close enough to be meant.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word: Vec<char> = word.chars().take(64).map(|c| if c == '_' { '-' } else { c }).collect();
+    let word: Vec<char> =
+        word.chars().take(64).map(|c| if c == '_' { '-' } else { c.to_ascii_lowercase() }).collect();
     let allowed = word.len().div_ceil(4);
     known.into_iter().map(|k| (distance(&word, k), k)).filter(|(d, _)| *d <= allowed).min().map(|(_, k)| k)
 }

@@ -53,6 +53,10 @@ fn a_plain_word_is_a_css_target() {
 
 #[test]
 fn prefixes_name_the_other_ways_to_find_an_element() {
+    for name in ["backend-12", "backend-3@f2"] {
+        assert_eq!(parse_target(name), Ok(json!({"by": "ref", "value": name})));
+    }
+    assert_eq!(parse_target("backend-x"), Ok(json!({"by": "css", "value": "backend-x"})));
     assert_eq!(parse_target("text=Sign in"), Ok(json!({"by": "text", "value": "Sign in"})));
     assert_eq!(parse_target("xpath=//a[1]"), Ok(json!({"by": "xpath", "value": "//a[1]"})));
     assert_eq!(parse_target("ref=backend-12"), Ok(json!({"by": "ref", "value": "backend-12"})));

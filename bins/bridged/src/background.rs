@@ -64,7 +64,12 @@ pub(crate) fn ensure(places: &Places, flags: &[String]) -> Outcome<(Record, bool
                 .to_owned();
             return Err(Trouble::new(
                 status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(1),
-                if said.is_empty() { format!("the daemon ended at once ({status})") } else { said },
+                if said.is_empty() {
+                    // Its log may be what it could not write.
+                    format!("the daemon ended at once ({status}); `bridged serve` says why on the terminal")
+                } else {
+                    said
+                },
             ));
         }
         if Instant::now() >= until {

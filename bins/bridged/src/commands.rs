@@ -401,6 +401,16 @@ pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
     <Command as argh::SubCommands>::COMMANDS.iter().map(|c| (c.name, c.description))
 }
 
+/// What a command is divided into, if it is.
+pub(crate) fn beneath(command: &str) -> impl Iterator<Item = &'static str> {
+    let parts: &[&argh::CommandInfo] = match command {
+        "extension" => <ExtensionCommand as argh::SubCommands>::COMMANDS,
+        "policy" => <PolicyCommand as argh::SubCommands>::COMMANDS,
+        _ => &[],
+    };
+    parts.iter().map(|part| part.name)
+}
+
 impl Serve {
     /// The settings among the flags.
     pub(crate) fn given(&self) -> Outcome<Given> {

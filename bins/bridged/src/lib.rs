@@ -84,7 +84,7 @@ pub fn main(otherwise: &str) -> ExitCode {
 }
 
 fn bridged(args: &[String]) -> Outcome<()> {
-    let parsed = match cli::parse::<Bridged>("bridged", args).map_err(|e| other_program(args).unwrap_or(e))? {
+    let parsed = match cli::parse::<Bridged>("bridged", args).map_err(|e| meant(args).unwrap_or(e))? {
         Parsed::Command(parsed) => parsed,
         Parsed::Print(text) => {
             println!("{}", text.trim_end());
@@ -148,11 +148,25 @@ fn bridged(args: &[String]) -> Outcome<()> {
     }
 }
 
-/// What is no command here may be one of `bridge`; the catalogue is not read before that is the question.
-fn other_program(args: &[String]) -> Option<Trouble> {
-    let name = args.first().filter(|name| *name != "status")?;
-    let method = bridge_catalogue::catalogue().method(name)?.command();
-    Some(Trouble::usage(format!("`{method}` is a command of the other program: `bridge {method}`")))
+/// What is no command here may be one of `bridge`, or a mistyped one; the catalogue is not read before that is the question.
+fn meant(args: &[String]) -> Option<Trouble> {
+    let name = args.first().filter(|name| !name.starts_with('-'))?;
+    if commands::list().any(|(known, _)| known == name) {
+        let word = args.get(1)?;
+        let near = bridge_catalogue::nearest(word, commands::beneath(name)).filter(|near| near != word)?;
+        return Some(Trouble::usage(format!(
+            "there is no `bridged {name} {}`; did you mean `{near}`?",
+            word.escape_debug()
+        )));
+    }
+    if let Some(method) = bridge_catalogue::catalogue().method(name) {
+        let method = method.command();
+        return Some(Trouble::usage(format!(
+            "`{method}` is a command of the other program: `bridge {method}`"
+        )));
+    }
+    let near = bridge_catalogue::nearest(name, commands::list().map(|(known, _)| known))?;
+    Some(Trouble::usage(format!("there is no `bridged {}`; did you mean `{near}`?", name.escape_debug())))
 }
 
 fn unpack(places: &Places, dir: Option<String>, port: Option<String>) -> Outcome<()> {

@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use support::extension::{Recorder, done};
 use support::{Daemon, Done, FakeBrowser, Home};
 
 /// The smallest picture: what matters is that its bytes come out again.
@@ -33,12 +34,12 @@ fn browser(daemon: &Daemon) -> FakeBrowser {
             "run_script" => fine(json!({"result": params["code"], "tab_id": 7})),
             "screenshot" => fine(json!({
                 "tab_id": 7, "url": "u", "title": "t", "mime": "image/png", "format": "png",
-                "width": 800, "height": 600, "size": 12, "data": PICTURE
+                "width": 800, "height": 600, "size": 12, "data": PICTURE, "asked": params
             })),
             "scroll" => None,
             "close_tab" => fine(json!({"closed": true, "tab_id": params["tab_id"]})),
             "wait_for" => fine(json!({"waited_ms": 0, "tab_id": 7, "asked": params})),
-            "batch" => fine(json!({"results": [{"success": false, "error": "no"}], "done": 0, "failed": 1})),
+            "batch" => fine(json!({"results": [{"success": false, "error": "no"}], "done": 0, "failed": 0})),
             "get_page_markdown" => fine(json!({"markdown": "much", "tab_id": 7, "title": "", "url": "u", "truncated": true})),
             other => fine(json!({"asked": other})),
         }
@@ -108,6 +109,10 @@ fn pictures_go_into_a_file_or_a_pipe() {
     let bytes = b"\x89PNG\r\n\x1a\n";
     assert_eq!(home.bridge(["screenshot", "-o", "page.png"]).ok(), "wrote page.png (800 x 600)\n");
     assert_eq!(std::fs::read(home.path("page.png")).unwrap(), bytes);
+    let asked = home.bridge(["screenshot", "-o", "page.JPG", "--json"]).ok();
+    assert_eq!(serde_json::from_str::<Value>(&asked).unwrap()["asked"], json!({"format": "jpeg"}));
+    let asked = home.bridge(["screenshot", "-o", "page.jpg", "--format", "png", "--json"]).ok();
+    assert_eq!(serde_json::from_str::<Value>(&asked).unwrap()["asked"], json!({"format": "png"}));
     assert_eq!(home.bridge(["screenshot"]).bytes, bytes, "not a terminal: the picture itself");
     let told: Value =
         serde_json::from_str(&home.bridge(["screenshot", "--json", "-o", "page.png"]).ok()).unwrap();
@@ -171,6 +176,10 @@ fn each_kind_of_failure_has_its_exit_code() {
     home.bridge(["list-tabs", "--browser", "b-none"]).fails(4, &["b-none", "bridge list-browsers"]);
     home.bridge(["click"]).fails(2, &["TARGET is missing"]);
     home.bridge(["clik"]).fails(2, &["did you mean `click`"]);
+    home.bridge(["CLICK", "#go"]).fails(2, &["did you mean `click`"]);
+    home.bridge(["watch", "click"]).fails(2, &["unexpected argument `click`"]);
+    home.bridge(["completions", "bash", "zsh"]).fails(2, &["unexpected argument `zsh`"]);
+    home.bridge(["help", "click", "scroll"]).fails(2, &["not `scroll` too"]);
     home.bridge(["click", "#go", "--tab", "x"]).fails(2, &["--tab"]);
     home.bridge(["list-tabs", "--timeout", "0"]).fails(2, &["1 to 600000"]);
     home.bridge(["click", "#go", "--timeout", "600001"]).fails(2, &["1 to 600000"]);
@@ -182,7 +191,7 @@ fn each_kind_of_failure_has_its_exit_code() {
     // A batch of which a step failed is not done, but its answer is all there.
     let batch = home.bridge(["batch", r#"[{"method":"ping"}]"#, "--json"]);
     assert_eq!((batch.code, batch.err.contains("1 failed")), (1, true), "{}", batch.err);
-    assert_eq!(serde_json::from_str::<Value>(&batch.out).unwrap()["failed"], 1);
+    assert_eq!(serde_json::from_str::<Value>(&batch.out).unwrap()["failed"], 0, "the place of the first");
     let part = home.bridge(["get-page-markdown"]);
     assert_eq!((part.code, part.out.as_str()), (0, "much\n"));
     assert!(part.err.contains("this is not all of it"), "{}", part.err);
@@ -289,6 +298,9 @@ fn a_command_of_the_other_program_is_said_to_be_one() {
     home.bridged(["get_value", "#a"]).fails(2, &["`bridge get-value`"]);
     home.bridge(["doctor"]).fails(2, &["`bridged doctor`"]);
     home.bridged(["nonsense"]).fails(2, &["nonsense; see `bridged --help`"]);
+    home.bridged(["statsu"]).fails(2, &["did you mean `status`"]);
+    home.bridged(["extension", "instal"]).fails(2, &["`bridged extension instal`", "did you mean `install`"]);
+    home.bridged(["policy", "set", "paus", "on"]).fails(2, &["did you mean `pause`"]);
     home.bridged(["policy", "set"]).fails(2, &["key value; see `bridged policy --help`"]);
     // Both have this one.
     home.bridged(["status"]).fails(3, &[]);
@@ -323,4 +335,16 @@ fn a_reader_that_leaves_is_no_failure() {
     home.settle(&mut shell);
     Done::of(shell.args(["-c", &format!("{own} status > /dev/full")]))
         .fails(1, &["cannot write to standard output"]);
+}
+
+/// The time to tell what came of it is not taken off the time that a method waits.
+#[test]
+fn a_method_that_waits_may_wait_for_as_long_as_was_said() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let browser = Recorder::new(&daemon, |_| done(json!({"waited_ms": 0, "tab_id": 7})));
+    home.bridge(["wait-for", "#go", "--timeout", "300"]).ok();
+    let asked = browser.only("wait_for");
+    assert_eq!(asked["params"]["timeout"], 300);
+    assert!(asked["timeout_ms"].as_u64().unwrap() >= 700, "{asked}");
 }

@@ -60,14 +60,12 @@ fn refused(refusal: &Refusal, method: Option<&str>) -> Trouble {
 fn next_step(code: &str) -> Option<&'static str> {
     Some(match code {
         "NO_EXTENSION" => {
-            "Open the browser that has the extension, or install it with `bridged extension install DIR`."
+            "Open the browser that has the extension, or install it with `bridged extension install DIR`; where it is open, `bridged doctor` says what is amiss."
         }
         "NO_SUCH_BROWSER" => "`bridge list-browsers` shows which are connected.",
         "TAB_NOT_FOUND" => "`bridge list-tabs` shows which tabs there are.",
         "ELEMENT_NOT_FOUND" => "`bridge get-a11y-tree` shows what is on the page; --timeout MS waits longer.",
-        "ELEMENT_NOT_ACTIONABLE" => {
-            "`bridge screenshot` shows what is in the way; --timeout MS waits longer."
-        }
+        "ELEMENT_NOT_ACTIONABLE" => "`bridge screenshot` shows the page as it is; --timeout MS waits longer.",
         "TIMEOUT" => "--timeout MS allows more time.",
         "UNKNOWN_METHOD" => {
             "`bridge help` lists the methods; an old extension may need `bridged extension install` again."

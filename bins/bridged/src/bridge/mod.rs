@@ -28,6 +28,10 @@ use crate::{harmless, saving, show};
 
 /// How long a browser gets to connect to a daemon that has only just started.
 const BROWSER_WITHIN: Duration = Duration::from_secs(8);
+/// What a method that waits by itself gets beyond that time to say what came of it; without, it would be taken off the time.
+const TO_TELL: Duration = Duration::from_millis(500);
+/// The longest that the daemon lets a call take.
+const LONGEST: Duration = Duration::from_millis(600_000);
 /// The most that is read from standard input: no daemon can be set to take more.
 const MOST_INPUT: u64 = 256 << 20;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -60,6 +64,9 @@ fn attempt(args: &[String], always: &Options) -> Outcome<()> {
         return print(text);
     }
     match command.as_str() {
+        "help" if rest.len() > 1 => {
+            Err(Trouble::usage(format!("`bridge help` takes one method, not `{}` too", odd(&rest))))
+        }
         "help" => match rest.first() {
             Some(name) => match of_own(name) {
                 Some(text) => print(text),
@@ -67,6 +74,9 @@ fn attempt(args: &[String], always: &Options) -> Outcome<()> {
             },
             None => print(&overview()),
         },
+        "watch" | "completions" if rest.len() > usize::from(command == "completions") => Err(Trouble::usage(
+            format!("unexpected argument `{}`; see `bridge {command} --help`", odd(&rest)),
+        )),
         "--version" => print(&format!("bridge {VERSION}\n")),
         "watch" => watch::run(&options.over(always, None, &mut Map::new())),
         "repl" => match rest.first() {
@@ -91,6 +101,11 @@ fn attempt(args: &[String], always: &Options) -> Outcome<()> {
             perform(&options, &method.name, Some(method), params)
         }
     }
+}
+
+/// What stands where nothing is expected any more.
+fn odd(rest: &[String]) -> String {
+    rest.last().map_or(String::new(), |word| word.escape_debug().to_string())
 }
 
 /// `bridge call METHOD JSON`: a method as it stands, also one that this program does not know.
@@ -122,6 +137,11 @@ fn perform(
     if name == "upload" {
         whole_paths(&mut params);
     }
+    // What a file is called says what it should hold.
+    if let Some(format) = options.output.as_deref().filter(|_| name == "screenshot").and_then(picture::format)
+    {
+        params.entry("format").or_insert(json!(format));
+    }
     let places = Places::find()?;
     let given = Given { socket: options.socket.clone(), ..Given::default() };
     let settings = Settings::settle(given, &places, false)?;
@@ -129,7 +149,10 @@ fn perform(
     if fresh && method.is_none_or(|m| m.scope != Scope::Hub) {
         wait_for_browser(&mut client)?;
     }
-    let deadline = options.timeout.filter(|ms| *ms > 0).map(Duration::from_millis);
+    let waits = method.is_some_and(|method| method.parameter("timeout").is_some());
+    let after = if waits { TO_TELL } else { Duration::ZERO };
+    let deadline =
+        options.timeout.filter(|ms| *ms > 0).map(|ms| (Duration::from_millis(ms) + after).min(LONGEST));
     let answer =
         client.call(name, &Value::Object(params), deadline).map_err(|failure| trouble_with(name, failure))?;
     let as_it_came = options.json && options.output.is_none();
@@ -168,13 +191,14 @@ fn show(options: &Options, name: &str, method: Option<&Method>, result: &Value) 
 
 /// A batch is answered whatever its steps came to, but a command whose steps failed is not done.
 fn outcome(name: &str, result: &Value) -> Outcome<()> {
-    match result["failed"].as_u64() {
-        Some(failed) if name == "batch" && failed > 0 => {
-            eprintln!("bridge: of the batch's steps {} were done and {failed} failed", result["done"]);
-            Err(Trouble::failed(""))
-        }
-        _ => Ok(()),
+    let steps = result["results"].as_array().filter(|_| name == "batch");
+    let failed = steps.into_iter().flatten().filter(|step| step["success"] != true).count();
+    if failed == 0 {
+        return Ok(());
     }
+    // The result's own `failed` is a place, not a number of steps.
+    eprintln!("bridge: of the batch's steps {} were done and {failed} failed", result["done"]);
+    Err(Trouble::failed(""))
 }
 
 /// The daemon does not know where this program was called.

@@ -38,6 +38,15 @@ pub(crate) fn deliver(result: &Value, data: &str, output: Option<&Path>, as_json
     Ok(())
 }
 
+/// The format that a file's name asks for, as `screenshot` calls it.
+pub(super) fn format(path: &Path) -> Option<&'static str> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "jpg" | "jpeg" => Some("jpeg"),
+        "png" => Some("png"),
+        _ => None,
+    }
+}
+
 /// The bytes of a base64 data URL.
 pub(crate) fn decode(data: &str) -> Outcome<Vec<u8>> {
     let base64 = data.split_once(";base64,").map(|(_, rest)| rest);

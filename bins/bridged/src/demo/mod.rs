@@ -218,7 +218,7 @@ impl Stage {
         stream.write_all(format!("{request}\n").as_bytes()).doing("write to the Unix socket")?;
         let mut answer = String::new();
         BufReader::new(&stream).read_line(&mut answer).doing("read from the Unix socket")?;
-        step(start, &format!("$ echo '{request}' | nc -U bridged.sock"));
+        step(start, &format!("$ echo '{request}' | nc -N -U bridged.sock"));
         println!("          {}", show::harmless(answer.trim_end()));
         let answer: Value = serde_json::from_str(&answer).doing("understand the answer")?;
         match answer["success"] == true {

@@ -108,10 +108,11 @@ pub(crate) fn set(places: &Places, key: &str, values: &[String], length: Option<
             json!({key: sites})
         }
         other => {
-            return Err(Trouble::usage(format!(
-                "there is no policy `{}`; `bridged policy --help` lists them",
-                other.escape_debug()
-            )));
+            let known = ["pause", "read-only", "evaluate", "uploads", "user-tabs", "allow", "deny"];
+            let near =
+                bridge_catalogue::nearest(other, known).map(|near| format!("; did you mean `{near}`?"));
+            let near = near.unwrap_or_else(|| "; `bridged policy --help` lists them".to_owned());
+            return Err(Trouble::usage(format!("there is no policy `{}`{near}", other.escape_debug())));
         }
     };
     let rules = ask(places, Some(&change))?;
