@@ -7,7 +7,7 @@ export type ErrorCode =
   | 'UNSUPPORTED' | 'INTERNAL_ERROR';
 
 export interface ErrorExtra {
-  /** The command may have reached the page: a client must not simply send it again. */
+  /** The command may have reached the page: a client must not simply send it again. False says for certain that nothing came of it. */
   maybe_executed?: boolean;
 }
 

@@ -104,7 +104,7 @@ function timeoutOf(given: unknown): number {
 
 export function failure(thrown: unknown, acted: boolean): Extract<Answer, { success: false }> {
   const { message, code, extra } = toBridgeError(thrown);
-  return { success: false, error: message, code, ...(acted || extra.maybe_executed ? { maybe_executed: true } : {}) };
+  return { success: false, error: message, code, ...(extra.maybe_executed ?? acted ? { maybe_executed: true } : {}) };
 }
 
 /** `id` and `success` come first: the daemon then needs to look at no more of a large answer. */

@@ -274,3 +274,11 @@ test('back from an address that could not be loaded, and forward to it again', a
   assert.match(await at('go_forward'), /no page to go forward to/);
   assert.equal(await at('go_back'), `${b.base}/two`);
 });
+
+test('where there is no page to go back or forward to, it is said that nothing happened', async () => {
+  const t = await b.open('/two');
+  for (const method of ['go_back', 'go_forward']) {
+    const { code, error, maybe_executed } = await b.fails(method, { tab_id: t });
+    assert.deepEqual([code, maybe_executed], ['NAVIGATION_FAILED', undefined], error);
+  }
+});

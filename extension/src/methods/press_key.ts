@@ -6,7 +6,7 @@ import type { FocusInFrame, Pressed } from '../page/act/press';
 import { findDocument } from '../tabs/document';
 import { watchEffects } from '../tabs/effects';
 import { childAt, onElement, type InFrame } from '../tabs/element';
-import { watchNavigation } from '../tabs/navigation';
+import { watchNavigation } from '../tabs/navigation-watch';
 import { callPage } from '../tabs/page';
 import { noted } from './click';
 import { resolveTab } from '../tabs/resolve';

@@ -22,7 +22,7 @@ export async function step(params: TabParams, call: Call, direction: 'back' | 'f
     } catch (e) {
       const text = e instanceof Error ? e.message : String(e);
       if (!/history/i.test(text)) throw e;
-      if (asked || !(await stepByDebugger(call, id, direction))) throw new BridgeError('NAVIGATION_FAILED', `tab ${id} has no page to go ${direction} to`);
+      if (asked || !(await stepByDebugger(call, id, direction))) throw new BridgeError('NAVIGATION_FAILED', `tab ${id} has no page to go ${direction} to`, { maybe_executed: false });
     }
   });
 }
