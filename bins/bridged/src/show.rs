@@ -2,6 +2,7 @@
 
 mod acts;
 mod nodes;
+mod width;
 
 use std::fmt::Write as _;
 
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 pub(crate) use crate::harmless::harmless;
 use crate::keys::unix_now;
+use width::width;
 
 /// What to do when no browser is connected.
 pub(crate) const NO_BROWSER: &str =
@@ -98,16 +100,16 @@ pub(crate) fn browser(browser: &Value) -> String {
 
 /// Columns as wide as what they hold; the last one runs free.
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = head.map(|h| h.chars().count());
+    let mut widths = head.map(width);
     for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+        for (widest, cell) in widths.iter_mut().zip(row) {
+            *widest = (*widest).max(width(cell));
         }
     }
     let mut out = String::new();
     for row in std::iter::once(&head.map(str::to_owned)).chain(rows) {
-        let line: Vec<String> =
-            row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let padded = |(cell, widest): (&String, usize)| format!("{cell}{}", " ".repeat(widest - width(cell)));
+        let line: Vec<String> = row.iter().zip(widths).map(padded).collect();
         let _ = writeln!(out, "{}", line.join("  ").trim_end());
     }
     out.truncate(out.trim_end().len());
@@ -217,6 +219,12 @@ mod tests {
         snapshot["diff"] = true.into();
         (snapshot["unchanged"], snapshot["removed"]) = (3.into(), json!(["backend-9"]));
         assert!(told(&snapshot).ends_with("\nas before: 3; gone: backend-9"));
+    }
+
+    #[test]
+    fn columns_are_straight_where_letters_are_wide() {
+        let rows = [["中文".to_owned(), "x".to_owned()], ["abc".to_owned(), "y".to_owned()]];
+        assert_eq!(super::table(["A", "B"], &rows), "A     B\n中文  x\nabc   y");
     }
 
     #[test]
