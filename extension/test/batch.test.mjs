@@ -53,12 +53,12 @@ test('the first step that fails ends it, with its own error; what came before is
     { method: 'set_value', params: { tab_id: tab, selector: '#q', value: 'after' } },
   ];
   const stopped = await b.ok('batch', { steps });
-  assert.deepEqual([stopped.results.length, stopped.done, stopped.failed], [2, 1, 1]);
+  assert.deepEqual([stopped.results.length, stopped.done, stopped.first_failed], [2, 1, 1]);
   assert.equal(stopped.results[1].code, 'ELEMENT_NOT_FOUND');
   assert.match(stopped.results[1].error, /#nope/);
   assert.equal(await b.page(tab, 'document.querySelector("#q").value'), 'before');
   const went = await b.ok('batch', { steps, stop_on_error: false });
-  assert.deepEqual([went.results.length, went.done, went.failed], [3, 2, 1]);
+  assert.deepEqual([went.results.length, went.done, went.first_failed], [3, 2, 1]);
   assert.equal(await b.page(tab, 'document.querySelector("#q").value'), 'after');
 });
 
@@ -86,7 +86,7 @@ test('too many steps, or none, are refused before anything runs', async () => {
 test('all steps share one time limit', async () => {
   const tab = await b.open('/');
   const answer = await b.call('batch', { steps: [{ method: 'click', params: { tab_id: tab, selector: '#go' } }, { method: 'wait_for', params: { tab_id: tab, selector: '#nope', text: 'never', timeout: 20_000 } }] }, { timeout_ms: 1500 });
-  assert.ok(answer.success ? answer.result.failed === 1 : answer.maybe_executed);
+  assert.ok(answer.success ? answer.result.first_failed === 1 : answer.maybe_executed);
 });
 
 test('fill_form: every kind of field, and what each holds now', async () => {

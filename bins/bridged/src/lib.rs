@@ -180,7 +180,11 @@ fn unpack(places: &Places, dir: Option<String>, port: Option<String>) -> Outcome
     let done = extension::install(places, &folder, port)?;
     let what = if done.again { "renewed the extension in" } else { "unpacked the extension to" };
     println!("{what} {} (key {}, dials ws://127.0.0.1:{port})", done.folder.display(), done.key_id);
-    if !done.again {
+    if done.again {
+        println!(
+            "A browser that has it loaded connects with the new key within half a minute; new files hold once its reload arrow in chrome://extensions was pressed."
+        );
+    } else {
         println!(
             "Load it once: chrome://extensions, switch on Developer mode, `Load unpacked`, choose that folder."
         );

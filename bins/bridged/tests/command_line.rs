@@ -39,7 +39,7 @@ fn browser(daemon: &Daemon) -> FakeBrowser {
             "scroll" => None,
             "close_tab" => fine(json!({"closed": true, "tab_id": params["tab_id"]})),
             "wait_for" => fine(json!({"waited_ms": 0, "tab_id": 7, "asked": params})),
-            "batch" => fine(json!({"results": [{"success": false, "error": "no"}], "done": 0, "failed": 0})),
+            "batch" => fine(json!({"results": [{"success": false, "error": "no"}], "done": 0, "first_failed": 0})),
             "get_page_markdown" => fine(json!({"markdown": "much", "tab_id": 7, "title": "", "url": "u", "truncated": true})),
             other => fine(json!({"asked": other})),
         }
@@ -191,7 +191,7 @@ fn each_kind_of_failure_has_its_exit_code() {
     // A batch of which a step failed is not done, but its answer is all there.
     let batch = home.bridge(["batch", r#"[{"method":"ping"}]"#, "--json"]);
     assert_eq!((batch.code, batch.err.contains("1 failed")), (1, true), "{}", batch.err);
-    assert_eq!(serde_json::from_str::<Value>(&batch.out).unwrap()["failed"], 0, "the place of the first");
+    assert_eq!(serde_json::from_str::<Value>(&batch.out).unwrap()["first_failed"], 0);
     let part = home.bridge(["get-page-markdown"]);
     assert_eq!((part.code, part.out.as_str()), (0, "much\n"));
     assert!(part.err.contains("this is not all of it"), "{}", part.err);

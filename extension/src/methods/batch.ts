@@ -21,7 +21,7 @@ export const handler: Handler<BatchParams, BatchResult> = async ({ steps, stop_o
     if (!answer.success && stop_on_error) break;
   }
   const failed = results.findIndex((r) => !r.success);
-  return { results, done: results.filter((r) => r.success).length, ...(failed < 0 ? {} : { failed }) };
+  return { results, done: results.filter((r) => r.success).length, ...(failed < 0 ? {} : { first_failed: failed }) };
 };
 
 async function runStep({ method, params }: BatchParams['steps'][number], before: Answer[], call: Call): Promise<StepAnswer> {

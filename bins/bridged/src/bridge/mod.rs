@@ -196,7 +196,6 @@ fn outcome(name: &str, result: &Value) -> Outcome<()> {
     if failed == 0 {
         return Ok(());
     }
-    // The result's own `failed` is a place, not a number of steps.
     eprintln!("bridge: of the batch's steps {} were done and {failed} failed", result["done"]);
     Err(Trouble::failed(""))
 }
