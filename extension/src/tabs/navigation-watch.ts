@@ -115,23 +115,18 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
   const onRemoved = soon((id: number) => { if (id === tabId) { closed = true; changed(); } });
 
   const nav = chrome.webNavigation;
-  nav.onBeforeNavigate.addListener(onBefore);
-  nav.onCommitted.addListener(onCommitted);
-  nav.onDOMContentLoaded.addListener(onParsed);
-  nav.onCompleted.addListener(onCompleted);
-  nav.onReferenceFragmentUpdated.addListener(onSame);
-  nav.onHistoryStateUpdated.addListener(onSame);
-  nav.onErrorOccurred.addListener(onError);
-  chrome.tabs.onRemoved.addListener(onRemoved);
+  const deaf = [
+    listen(nav.onBeforeNavigate, onBefore),
+    listen(nav.onCommitted, onCommitted),
+    listen(nav.onDOMContentLoaded, onParsed),
+    listen(nav.onCompleted, onCompleted),
+    listen(nav.onReferenceFragmentUpdated, onSame),
+    listen(nav.onHistoryStateUpdated, onSame),
+    listen(nav.onErrorOccurred, onError),
+    listen(chrome.tabs.onRemoved, onRemoved),
+  ];
   const stop = () => {
-    nav.onBeforeNavigate.removeListener(onBefore);
-    nav.onCommitted.removeListener(onCommitted);
-    nav.onDOMContentLoaded.removeListener(onParsed);
-    nav.onCompleted.removeListener(onCompleted);
-    nav.onReferenceFragmentUpdated.removeListener(onSame);
-    nav.onHistoryStateUpdated.removeListener(onSame);
-    nav.onErrorOccurred.removeListener(onError);
-    chrome.tabs.onRemoved.removeListener(onRemoved);
+    for (const off of deaf) off();
     downloads.stop();
   };
 
@@ -243,6 +238,12 @@ export function watchNavigation(call: Call, knownTab?: number, leaving?: string)
       }
     },
   };
+}
+
+/** Adds a listener and gives what takes it away again. */
+function listen<H>(event: { addListener(handler: H): void; removeListener(handler: H): void }, handler: H): () => void {
+  event.addListener(handler);
+  return () => { event.removeListener(handler); };
 }
 
 /** Whether another navigation has been asked for already; waits a moment for its first event. */
