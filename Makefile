@@ -9,7 +9,7 @@ help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: ## Drives a real Chromium through the bridge, step by step, and leaves a picture
-	@.ci/need cc chromium
+	@.ci/need rust node cc chromium
 	@.ci/stage "extension" .ci/extension
 	@.ci/stage "release build of bridged" cargo build --release --locked -p bridged -p bridge
 	@$(TARGET)/release/bridged demo
@@ -17,8 +17,9 @@ demo: ## Drives a real Chromium through the bridge, step by step, and leaves a p
 test: ## Every test, lint and check of the project
 	@.ci/test
 
-build: extension ## The release binaries, with the extension inside
-	@.ci/need cc
+build: ## The release binaries, with the extension inside
+	@.ci/need rust node cc
+	@.ci/stage "extension" .ci/extension
 	@.ci/stage "release build of bridged" cargo build --release --locked -p bridged -p bridge
 
 extension: ## The unpacked extension in extension/dist
