@@ -63,7 +63,9 @@ fn next_step(code: &str) -> Option<&'static str> {
             "Open the browser that has the extension, or install it with `bridged extension install DIR`; where it is open, `bridged doctor` says what is amiss."
         }
         "NO_SUCH_BROWSER" => "`bridge list-browsers` shows which are connected.",
-        "TAB_NOT_FOUND" => "`bridge list-tabs` shows which tabs there are.",
+        "TAB_NOT_FOUND" => {
+            "`bridge list-tabs` shows which tabs there are; of several browsers, --browser ID names the one that is meant."
+        }
         "ELEMENT_NOT_FOUND" => "`bridge get-a11y-tree` shows what is on the page; --timeout MS waits longer.",
         "ELEMENT_NOT_ACTIONABLE" => "`bridge screenshot` shows the page as it is; --timeout MS waits longer.",
         "TIMEOUT" => "--timeout MS allows more time.",
