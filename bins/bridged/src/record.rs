@@ -1,8 +1,8 @@
 //! Who runs: one lock on `bridged.lock` in the state folder decides, and the file says where to find the holder.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::Read;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,9 @@ pub(crate) struct Record {
     pub flags: Vec<String>,
 }
 
+/// In the place of a record's first byte it makes the rest no record.
+const STRUCK_OUT: &[u8] = b"#";
+
 /// The lock, held as long as this lives; the kernel frees it whatever becomes of the process.
 pub(crate) struct Lock {
     file: File,
@@ -63,16 +66,19 @@ impl Lock {
             let who = read(&file).map_or(String::new(), |r| format!(" (pid {}, {})", r.pid, r.address));
             return Err(Trouble::failed(format!("already running{who}; `bridged stop` ends it")));
         }
-        // What a holder that was killed left behind must not be taken for ours.
-        file.set_len(0).doing(format_args!("write {}", path.display()))?;
+        // What an earlier holder left behind must not be taken for ours. Without its first byte it says nothing; to cut it off
+        // takes a journalled disk milliseconds when it is busy, and nobody can connect before that.
+        file.write_all_at(STRUCK_OUT, 0).doing(format_args!("write {}", path.display()))?;
         Ok(Lock { file })
     }
 
-    /// Lets others know where this daemon is.
-    pub(crate) fn publish(&mut self, record: &Record) -> Outcome<()> {
+    /// Lets others know where this daemon is: the first byte is written last, so that nobody reads half of it.
+    pub(crate) fn publish(&self, record: &Record) -> Outcome<()> {
         let text = serde_json::to_vec(record).doing("write down where this daemon is")?;
-        let written = self.file.set_len(0).and_then(|()| self.file.seek(SeekFrom::Start(0)));
-        written.and_then(|_| self.file.write_all(&text)).doing("write bridged.lock")
+        let (first, rest) = text.split_at(STRUCK_OUT.len());
+        let written = self.file.write_all_at(rest, first.len() as u64);
+        let cut = written.and_then(|()| self.file.set_len(text.len() as u64));
+        cut.and_then(|()| self.file.write_all_at(first, 0)).doing("write bridged.lock")
     }
 }
 
@@ -124,4 +130,46 @@ fn read(file: &File) -> Option<Record> {
     let mut text = Vec::new();
     file.take(64 << 10).read_to_end(&mut text).ok()?;
     json_object(&text).ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    fn record(address: &str) -> Record {
+        Record {
+            pid: 1,
+            address: address.to_owned(),
+            http: None,
+            socket: PathBuf::from("/s"),
+            version: String::new(),
+            started: 0,
+            flags: Vec::new(),
+        }
+    }
+
+    /// What others read while the lock is held.
+    fn said(folder: &Path) -> Option<String> {
+        running(folder).unwrap().map(|record| record.address)
+    }
+
+    #[test]
+    fn what_an_earlier_holder_left_is_never_taken_for_this_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let mut left = 0;
+        // Longer, shorter and as long as the one before it.
+        for address in ["127.0.0.1:9225", "127.0.0.1:65535", "127.0.0.1:9225", "127.0.0.1:9226"] {
+            let lock = Lock::take(folder.path()).unwrap();
+            assert_eq!(said(folder.path()), None);
+            // Nothing was cut off, which would take long.
+            assert_eq!(lock.file.metadata().unwrap().len(), left.max(1));
+            lock.publish(&record(address)).unwrap();
+            assert_eq!(said(folder.path()).as_deref(), Some(address));
+            let text = std::fs::read(path_of(folder.path())).unwrap();
+            assert_eq!(text, serde_json::to_vec(&record(address)).unwrap());
+            left = text.len() as u64;
+        }
+    }
 }

@@ -52,7 +52,7 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
     }
     logging::begin(settings.log);
     limits();
-    let mut lock = Lock::take(&places.state)?;
+    let lock = Lock::take(&places.state)?;
     if flags.background {
         // Whoever finds that another daemon runs leaves its log alone.
         logging::keep(Own::of(places));
