@@ -161,6 +161,11 @@ const ol = (...items) => ({ t: 'list', ordered: true, items: items.map(([number,
 test('lists: nested, numbered as shown, loose where an item has several blocks, apart where two meet', () => {
   assert.equal(write([ul(li('a', ul('b', li('c', ol([1, 'd'])))), 'e')]), '- a\n  - b\n  - c\n    1. d\n- e');
   assert.equal(write([ol([9, 'x'], [10, 'y', { t: 'code', lang: '', text: 'z' }])]), '9. x\n\n10. y\n\n    ```\n    z\n    ```');
+  // A list that begins with another number than 1 is no list right behind a line of text.
+  assert.equal(write([ul(li('a', ol([5, 'e'], [6, 'f'])))]), '- a\n\n  5. e\n  6. f');
+  assert.equal(write([ul(li('a', p('b'), ol([5, 'e'])))]), '- a\n\n  b\n\n  5. e');
+  assert.match(html(write([ul(li('a', ol([5, 'e'])))])), /<ol start="5">\s*<li>e<\/li>/);
+  assert.match(html(write([ul(li({ t: 'hr' }), li({ t: 'hr' }, p('x')))])), /^<ul>\s*<li>\s*<hr \/>\s*<\/li>\s*<li>\s*<hr \/>\s*<p>x<\/p>\s*<\/li>\s*<\/ul>$/);
   assert.equal(write([ul('a'), ul('b')]), '- a\n\n* b');
   assert.equal(write([ul({ ...li('done'), task: true }, { ...li('open'), task: false }, '[ ] text')]), '- [x] done\n- [ ] open\n- \\[ ] text');
   assert.equal(write([{ t: 'quote', blocks: [p('q'), ul('i'), { t: 'quote', blocks: [p('in')] }] }]), '> q\n>\n> - i\n>\n> > in');

@@ -64,7 +64,7 @@ function writeBlocks(blocks: Block[], writer: Writer, tight: boolean): void {
     const lines = block.t === 'list' || block.t === 'quote' ? null : linesOf(block);
     if (lines?.length === 0) continue;
     if (block.t === 'list' && !block.items.length) continue;
-    if (before && !(tight && block.t === 'list' && before.t === 'p')) writer.line('');
+    if (before && !(tight && before.t === 'p' && mayFollow(block))) writer.line('');
     if (block.t === 'list') {
       // Two lists in a row would be read as one if their marks were the same.
       bullet = before?.t === 'list' && before.ordered === block.ordered ? 1 - bullet : 0;
@@ -76,6 +76,11 @@ function writeBlocks(blocks: Block[], writer: Writer, tight: boolean): void {
     }
     before = block;
   }
+}
+
+/** Whether a block may stand on the line after a paragraph: a list is only read as one there if it begins with a bullet or with 1. */
+function mayFollow(block: Block): boolean {
+  return block.t === 'list' && (!block.ordered || block.items[0]?.number === 1);
 }
 
 function linesOf(block: Exclude<Block, { t: 'list' | 'quote' }>): string[] {
@@ -127,14 +132,18 @@ function writeItem(item: Item, writer: Writer, tight: boolean): void {
       writer.line(head);
       for (const line of lines) writer.line(line);
       if (!rest.length) return;
-      if (!(tight && rest[0]!.t === 'list')) writer.line('');
+      if (!(tight && mayFollow(rest[0]!))) writer.line('');
       writeBlocks(rest, writer, tight);
       return;
     }
   }
   if (box) writer.line(box.trimEnd());
-  // A rule right behind a bullet would make a rule of the whole line.
-  if (first?.t === 'hr') blocks.shift();
+  if (first?.t === 'hr') {
+    // Written like the others, a rule right behind a bullet would make a rule of the whole line.
+    writer.line('___');
+    if (blocks.length > 1) writer.line('');
+    blocks.shift();
+  }
   writeBlocks(blocks, writer, tight);
 }
 
