@@ -6,6 +6,7 @@ import { start } from './harness/start.mjs';
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 const pages = {
   '/app': '<!doctype html><title>App</title><p id="p" class="c">text</p><script>window.app = { version: "2.1" }; let counter = 3; window.ticks = 0; setInterval(() => ticks++, 20);</script>',
+  '/old': '<!doctype html><title>Old</title><script>Array.prototype.toJSON = function () { return JSON.stringify("" + this) }; Object.prototype.get = () => 1</script>',
 };
 const routes = { '/strict': { headers: { 'content-security-policy': "script-src 'self'; require-trusted-types-for 'script'" }, body: '<!doctype html><title>Strict</title>' } };
 let b;
@@ -44,6 +45,11 @@ test('on: the page\'s own variables, promises, await, and what is no JSON', asyn
   assert.deepEqual(await evaluate('10n ** 20n'), { result: '100000000000000000000', type: 'bigint', tab_id: tab });
   await evaluate('app.version = "3"');
   assert.equal(await b.inPage('/app', 'app.version'), '3');
+});
+
+test('what a library has put on the prototypes is no part of the result', async () => {
+  const old = await b.open('/old');
+  assert.deepEqual((await evaluate('({ list: [1, "a", [2]] })', { tab_id: old })).result, { list: [1, 'a', [2]] });
 });
 
 test('a page whose policy forbids eval is no obstacle', async () => {

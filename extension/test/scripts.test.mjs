@@ -33,6 +33,11 @@ for (const [code, want] of [
   ['let n = 20; n + 1', 21], ['await Promise.resolve(5)', 5], ['const r = await 6; return r', 6], ['return 7', 7],
   ['{ a: 1 }', { a: 1 }], ['{ title: document.title, n: 2 };', { title: 'Script', n: 2 }], ['{ let n = 3; n }', 3], ['{}', {}],
   ['typeof secret', 'undefined'],
+  ['[1, { toJSON() { throw new Error("t") } }]', [1, '[Throws Error: t]']], ['[new Proxy({}, { get() { throw 1 } }), new Proxy({}, { ownKeys() { throw Object.create(null) } })]', ['[Throws 1]', '[Throws]']],
+  ['(() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return { proxy, rest: 1 } })()', { proxy: "[Throws TypeError: Cannot perform 'get' on a proxy that has been revoked]", rest: 1 }],
+  ['[Object(1n), Object(Symbol("s"))]', ['1', 'Symbol(s)']], ['new DataView(new ArrayBuffer(4))', { __bytes: 4 }], ['document.querySelector("#h").classList', ['big', 'title']],
+  ['[new URLSearchParams("a=1&a=2"), new Headers({ x: "y" })]', [[['a', '1'], ['a', '2']], [['x', 'y']]]],
+  ['[[,1], new Float32Array([1.5, NaN])]', [[null, 1], [1.5, 'NaN']]],
 ]) {
   test(`value: ${code}`, async () => {
     assert.deepEqual((await b.ok('run_script', { tab_id: tab, code })).result, want);
@@ -54,6 +59,20 @@ for (const [code, want] of [
     assert.match(answer.error, want);
   });
 }
+
+test('a list of nothing but length is cut, and says so', async () => {
+  const { result } = await b.ok('run_script', { tab_id: tab, code: 'new Array(4e9)' });
+  assert.equal(result.at(-1), '[Truncated]');
+  assert.equal(result.length, 5_000_001);
+});
+
+test('what a script leaves on the prototypes is no part of the next result', async () => {
+  const other = await b.open('/two');
+  await b.ok('run_script', { tab_id: other, code: 'Array.prototype.toJSON = () => "mine"; Object.prototype.get = () => 1; 0' });
+  assert.deepEqual((await b.ok('run_script', { tab_id: other, code: '({ list: [1, [2]] })' })).result, { list: [1, [2]] });
+  const answer = await b.fails('run_script', { tab_id: other, code: 'JSON.stringify = () => "no json"; 1' });
+  assert.deepEqual([answer.code, /JSON\.stringify/.test(answer.error)], ['SCRIPT_ERROR', true]);
+});
 
 test('code that fails with a SyntaxError of its own is not run a second time', async () => {
   await b.fails('run_script', { tab_id: tab, code: 'document.body.dataset.n = Number(document.body.dataset.n ?? 0) + 1; JSON.parse("{")' });

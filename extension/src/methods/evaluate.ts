@@ -8,7 +8,7 @@ import { admitNow } from '../tabs/admission';
 import { findDocument, type Doc } from '../tabs/document';
 import { BLOCKED_MS, documentGone } from '../tabs/guard';
 import { resolveTab } from '../tabs/resolve';
-import { sourceOf, type Told } from './run_script/source';
+import { resultOf, sourceOf, type Told } from './run_script/source';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** What stopping a script may take, of the time that the call has. */
@@ -23,7 +23,8 @@ export const handler: Handler<EvaluateParams, EvaluateResult> = async ({ express
   const told = await debugging(call, id, (send) => evaluate(call, doc, send, expression, timeout));
   if ('late' in told) throw blocked(id);
   if (!told.ok) throw new BridgeError('SCRIPT_ERROR', told.error);
-  return { ...(told.json === undefined ? {} : { result: JSON.parse(told.json) as unknown }), type: told.type, tab_id: id };
+  const result = resultOf(told);
+  return { ...(result === undefined ? {} : { result }), type: told.type, tab_id: id };
 };
 
 async function evaluate(call: Call, doc: Doc, send: Send, expression: string, timeout: number): Promise<Told> {

@@ -5,7 +5,7 @@ import type { RunScriptParams, RunScriptResult } from '../generated/methods';
 import { findDocument, type Doc } from '../tabs/document';
 import { documentGone, guard, startBy } from '../tabs/guard';
 import { resolveTab } from '../tabs/resolve';
-import { sourceOf, type Told } from './run_script/source';
+import { resultOf, sourceOf, type Told } from './run_script/source';
 
 export const handler: Handler<RunScriptParams, RunScriptResult> = async ({ code, ...params }, call) => {
   if (!code.trim()) throw new BridgeError('INVALID_PARAMS', 'code is empty: it takes a JavaScript expression');
@@ -44,5 +44,5 @@ export async function execute(call: Call, doc: Doc, code: string): Promise<unkno
   if (!told) throw documentGone(doc);
   if ('late' in told) throw new BridgeError('PAGE_BLOCKED', `the page in tab ${doc.tabId} got to the script too late`);
   if (!told.ok) throw new BridgeError('SCRIPT_ERROR', told.error);
-  return told.json === undefined ? undefined : (JSON.parse(told.json) as unknown);
+  return resultOf(told);
 }

@@ -8,8 +8,10 @@
 export function serialise(root: unknown): string | undefined {
   const MAX_NODES = 200_000;
   const MAX_DEPTH = 100;
+  /** In all lists together: an array can be of any length without holding anything. */
+  const MAX_ITEMS = 5_000_000;
   const open = new Set<object>();
-  let nodes = 0;
+  let nodes = 0, items = 0;
 
   const walk = (value: unknown, depth: number): unknown => {
     switch (typeof value) {
@@ -28,9 +30,27 @@ export function serialise(root: unknown): string | undefined {
     open.add(object);
     try {
       return shape(object, depth + 1);
+    } catch (e) {
+      // A part that cannot be read is said to be so; the value as a whole would have nothing left to tell.
+      if (depth === 0) throw e;
+      return thrown(e);
     } finally {
       open.delete(object);
     }
+  };
+
+  const thrown = (e: unknown): string => {
+    try { return `[Throws ${String(e)}]`; } catch { return '[Throws]'; }
+  };
+
+  /** Out of reach of a toJSON that a library has put on all arrays. */
+  const list = (values: Iterable<unknown>, depth: number): unknown[] => {
+    const out: unknown[] = [];
+    for (const value of values) {
+      if (++items > MAX_ITEMS) { out.push('[Truncated]'); break; }
+      out.push(walk(value, depth) ?? null);
+    }
+    return Object.setPrototypeOf(out, null) as unknown[];
   };
 
   /** Large integers without an exponent: 9007199254740992, not 9.007e15. */
@@ -60,12 +80,14 @@ export function serialise(root: unknown): string | undefined {
     if (object instanceof RegExp) return String(object);
     if (object instanceof Error) return `${object.name}: ${object.message}`;
     if (object instanceof Promise) return '[Promise]';
-    if (object instanceof String || object instanceof Number || object instanceof Boolean) return walk(object.valueOf(), depth);
-    if (object instanceof Map) return [...object].map(([k, v]) => [walk(k, depth) ?? null, walk(v, depth) ?? null]);
-    if (object instanceof Set || object instanceof NodeList || object instanceof HTMLCollection) return [...(object as Iterable<unknown>)].map((v) => walk(v, depth) ?? null);
-    if (object instanceof ArrayBuffer) return { __bytes: object.byteLength };
-    if (ArrayBuffer.isView(object) && !(object instanceof DataView)) return Array.from(object as Uint8Array, (v: unknown) => walk(v, depth));
-    if (Array.isArray(object)) return object.map((v: unknown) => walk(v, depth) ?? null);
+    if (object instanceof String || object instanceof Number || object instanceof Boolean || object instanceof BigInt || object instanceof Symbol) return walk(object.valueOf(), depth);
+    if (object instanceof Map || object instanceof URLSearchParams || object instanceof Headers || object instanceof FormData) {
+      return list(object as Iterable<unknown>, depth);
+    }
+    if (object instanceof Set || object instanceof NodeList || object instanceof HTMLCollection || object instanceof DOMTokenList) return list(object as Iterable<unknown>, depth);
+    if (object instanceof ArrayBuffer || object instanceof DataView) return { __bytes: object.byteLength };
+    if (ArrayBuffer.isView(object)) return list(object as Uint8Array, depth);
+    if (Array.isArray(object)) return list(object, depth);
     if (typeof (object as { toJSON?: unknown }).toJSON === 'function') {
       const plain = (object as { toJSON(): unknown }).toJSON();
       if (plain !== object) return walk(plain, depth);
@@ -73,8 +95,8 @@ export function serialise(root: unknown): string | undefined {
     const out: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
     for (const key of Object.keys(object)) {
       let value: unknown;
-      try { value = walk((object as Record<string, unknown>)[key], depth); } catch (e) { value = `[Throws ${String(e)}]`; }
-      if (value !== undefined) Object.defineProperty(out, key, { value, enumerable: true });
+      try { value = walk((object as Record<string, unknown>)[key], depth); } catch (e) { value = thrown(e); }
+      if (value !== undefined) Object.defineProperty(out, key, { __proto__: null, value, enumerable: true } as PropertyDescriptor);
     }
     return out;
   };

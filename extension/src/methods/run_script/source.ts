@@ -1,8 +1,19 @@
 // The text that goes into a page for code of a client: it runs the code, waits for its promise, and hands the value back as JSON.
+import { BridgeError } from '../../errors';
 import { serialise } from './serialise';
 
 /** What the text gives. `type` is the value's typeof. */
 export type Told = { ok: true; json?: string; type: string } | { ok: false; error: string } | { late: true };
+
+/** The value that was told. */
+export function resultOf({ json }: { json?: string }): unknown {
+  if (json === undefined) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new BridgeError('SCRIPT_ERROR', 'the result is not to be had: JSON.stringify, which a script has replaced there, gives no JSON');
+  }
+}
 
 /**
  * The value of the code as a script; or, if it only parses with `await` or `return` at its top, as the body of an async function. Goes
