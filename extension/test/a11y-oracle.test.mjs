@@ -23,6 +23,7 @@ const DIFFERENT = [
   ['<div contenteditable="">', 'an editor without a role is a textbox to us: that is how one uses it'],
   ['<button class="u">', 'a name is what the page says, not how a stylesheet capitalises it'],
   ['<button class="icon">', "the private characters of icon fonts are no part of a name"],
+  ['<div role="option"', 'what can be chosen is a choice, even outside of any list'], ['<div role="treeitem"', 'likewise'],
   ['<button><i title="it">', 'an icon that is named only by its title names its button (accname 2I)'],
   ['<img alt="" title="ti"', 'a decorative picture stays one'],
   ['<div role="math">', 'Chrome takes the text for the name'],

@@ -3,7 +3,8 @@
 // Written for this bridge rather than taken from a library: it agrees with Chrome on placeholders, generated content, data
 // tables and legends, looks at each node once, and stops at a bound, which matters on pages where a cell holds a whole page.
 import { labelsOf } from '../labels';
-import { isSummary, parentOf, roleOf, tagOf } from './roles';
+import { skipsContent } from '../read/visible';
+import { isEditingHost, isSummary, parentOf, roleOf, tagOf } from './roles';
 import { native } from '../native';
 
 /** A name longer than this is cut while it is computed; nobody tells elements apart by more. */
@@ -20,6 +21,9 @@ const FROM_CONTENT = new Set(['button', 'cell', 'checkbox', 'columnheader', 'gri
 const OWN_THING = new Set(('alert alertdialog application article banner blockquote combobox comment complementary contentinfo dialog document feed ' +
   'figure form grid group img listbox log main marquee menu menubar meter navigation note progressbar radiogroup row rowgroup scrollbar search ' +
   'separator spinbutton status suggestion table tablist tabpanel timer toolbar tree treegrid').split(' '));
+
+/** Roles whose elements are text: ARIA rules out a name for them, and a title only describes them. */
+const ONLY_TEXT = new Set(('caption code definition deletion emphasis insertion mark paragraph strong subscript suggestion superscript time').split(' '));
 
 interface Walk {
   /** Elements whose text is already in, so that a cycle of references ends. */
@@ -46,12 +50,7 @@ export function nameOf(el: Element): string {
 export function isHiddenItself(el: Element, style: CSSStyleDeclaration = getComputedStyle(el)): boolean {
   // A computed display of '' is that of a node outside the rendered tree, such as an unassigned child of a shadow host.
   return style.display === 'none' || style.display === '' || native(el).getAttribute('aria-hidden')?.toLowerCase() === 'true' ||
-    native(el).hasAttribute('inert') || isFoldedAway(el);
-}
-
-/** Whether the element's box is drawn but not what is in it. */
-export function skipsContent(style: CSSStyleDeclaration): boolean {
-  return style.contentVisibility === 'hidden' && style.display !== 'inline' && style.display !== 'contents';
+    (native(el).hasAttribute('inert') && el instanceof HTMLElement) || isFoldedAway(el);
 }
 
 /** Whether this is the folded content of a closed details element. */
@@ -98,7 +97,7 @@ function alternative(el: Element, walk: Walk, root: boolean): string {
     const text = root ? ownContent(el, walk) : content(el, walk);
     if (text.trim()) return text;
   }
-  return spend(lastResort(el), walk);
+  return ONLY_TEXT.has(role) ? '' : spend(lastResort(el, role), walk);
 }
 
 /** What an element is named by; if there is nothing but things of their own in it (a link around a card), they name it after all. */
@@ -181,10 +180,9 @@ function nativeName(el: Element, walk: Walk, role: string): string {
     case 'img': case 'area': return spend(native(el).getAttribute('alt') ?? '', walk);
     case 'fieldset': return firstChild(el, 'legend', walk);
     case 'table': return firstChild(el, 'caption', walk);
-    case 'svg': case 'g': case 'a': return native(el).namespaceURI?.endsWith('svg') ? firstChild(el, 'title', walk) : '';
     case 'option': return spend((el as HTMLOptionElement).label, walk);
     case 'optgroup': return spend((el as HTMLOptGroupElement).label, walk);
-    default: return '';
+    default: return el instanceof SVGElement ? firstChild(el, 'title', walk) : '';
   }
 }
 
@@ -198,7 +196,11 @@ function labels(el: Element, walk: Walk): string {
 }
 
 function firstChild(el: Element, tag: string, walk: Walk): string {
-  for (const child of native(el).children) if (tagOf(child) === tag) return tidy(alternative(child, walk, false));
+  for (const child of native(el).children) {
+    if (tagOf(child) !== tag) continue;
+    // The title of a drawing is never rendered, and names it all the same.
+    return walk.hidden || tag === 'title' || !isHiddenItself(child) ? tidy(alternative(child, walk, false)) : '';
+  }
   return '';
 }
 
@@ -209,10 +211,17 @@ function namedByContent(el: Element, role: string): boolean {
 }
 
 /** What is left when nothing else names an element. */
-function lastResort(el: Element): string {
+function lastResort(el: Element, role: string): string {
   const title = native(el).getAttribute('title')?.trim();
   if (title) return title;
-  return native(el).getAttribute('placeholder')?.trim() || native(el).getAttribute('aria-placeholder')?.trim() || '';
+  const placeholder = showsPlaceholder(el) ? native(el).getAttribute('placeholder')?.trim() : '';
+  return placeholder || (/^(?:textbox|searchbox)$/.test(role) && native(el).getAttribute('aria-placeholder')?.trim()) || '';
+}
+
+/** Where `placeholder` means something: fields that are typed into, and editors, whose stylesheets show it. */
+function showsPlaceholder(el: Element): boolean {
+  if (el instanceof HTMLInputElement) return /^(?:text|search|url|tel|email|password|number)$/.test(el.type);
+  return el instanceof HTMLTextAreaElement || isEditingHost(el);
 }
 
 /** The text of everything rendered inside, with generated content; blocks are set apart by spaces. */
@@ -229,7 +238,19 @@ function content(el: Element, walk: Walk): string {
     }
   }
   parts.push(generated(el, '::after', walk));
+  const owned = ownedBy(el);
+  // Below a block of its own it does not run on in its last line.
+  if (owned.length && !/^(?:inline|contents)$/.test(style.display)) parts.push(' ');
+  for (const other of owned) parts.push(part(other, walk));
   return parts.join('');
+}
+
+/** What `aria-owns` puts into the element after its children. */
+function ownedBy(el: Element): Element[] {
+  const ids = native(el).getAttribute('aria-owns')?.trim();
+  if (!ids) return [];
+  const root = native(el).getRootNode() as Document | ShadowRoot;
+  return ids.split(/\s+/).slice(0, 50).map((id) => root.getElementById?.(id)).filter((owned) => owned != null && !native(owned).contains(el)) as Element[];
 }
 
 const NEVER = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'rp', 'datalist', 'title', 'desc', 'defs', 'metadata']);
@@ -241,7 +262,8 @@ function part(el: Element, walk: Walk): string {
   const style = getComputedStyle(el);
   if (!walk.hidden && isHiddenItself(el, style)) return '';
   if (walk.hidden && native(el).getAttribute('aria-hidden') === 'true' && style.display !== 'none') return '';
-  const text = alternative(el, walk, false);
+  // What is not drawn says nothing of its own, whatever its attributes are; a child of it may be drawn again.
+  const text = walk.hidden || style.visibility === 'visible' ? alternative(el, walk, false) : content(el, walk);
   return tag !== 'img' && /^(?:inline|contents|ruby.*)$/.test(style.display) ? text : ` ${text} `;
 }
 

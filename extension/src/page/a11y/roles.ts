@@ -150,10 +150,9 @@ function inputRole(el: HTMLInputElement): string {
 
 /** Whether an ancestor is one of these sections; `except` names tags that do not count. */
 function isInside(el: Element, tags: Set<string>, roles: RegExp, except: string[] = []): boolean {
-  for (let up = native(el).parentElement; up; up = native(up).parentElement) {
-    if (tags.has(native(up).tagName) && !except.includes(native(up).tagName)) return true;
-    const role = native(up).getAttribute('role');
-    if (role && roles.test(role.trim())) return true;
+  for (let up = parentOf(el); up; up = parentOf(up)) {
+    const role = native(up).getAttribute('role')?.trim();
+    if (role ? roles.test(role) : tags.has(native(up).tagName) && !except.includes(native(up).tagName)) return true;
   }
   return false;
 }
@@ -172,7 +171,7 @@ function tableRole(el: Element, tag: string): string {
     case 'table': return 'table';
     case 'tr': return 'row';
     case 'td': return grid ? 'gridcell' : 'cell';
-    case 'th': return headerRole(el as HTMLTableCellElement, grid);
+    case 'th': return headerRole(el as HTMLTableCellElement);
     default: return 'rowgroup';
   }
 }
@@ -194,6 +193,7 @@ function judgeTable(table: HTMLTableElement): boolean {
   if (table.getAttribute('rules')) return true;
   const rows = Array.from(table.rows).slice(0, 20);
   const cells = rows.flatMap((row) => Array.from(row.cells));
+  if (rows.length === 1 && cells.length === 1) return false;
   if (cells.some((cell) => cell.tagName === 'TH' || cell.headers || cell.abbr || cell.scope)) return true;
   if (cells.some((cell) => cell.querySelector('table'))) return false;
   if (cells.length < 2) return false;
@@ -208,7 +208,7 @@ function judgeTable(table: HTMLTableElement): boolean {
   return colours.size > 1;
 }
 
-function headerRole(cell: HTMLTableCellElement, grid: boolean): string {
+function headerRole(cell: HTMLTableCellElement): string {
   if (/^(?:col|colgroup)$/i.test(cell.scope)) return 'columnheader';
   if (/^(?:row|rowgroup)$/i.test(cell.scope)) return 'rowheader';
   const row = cell.parentElement;
@@ -216,7 +216,5 @@ function headerRole(cell: HTMLTableCellElement, grid: boolean): string {
   // Next to a data cell it heads the row; in a row or column of headers it heads what is below.
   const cells = Array.from(row.cells);
   const beside = cells.some((other) => other.tagName === 'TD');
-  if (!beside && cells.length > 1) return 'columnheader';
-  if (beside) return 'rowheader';
-  return grid ? 'gridcell' : 'columnheader';
+  return beside ? 'rowheader' : 'columnheader';
 }

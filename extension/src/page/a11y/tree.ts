@@ -1,7 +1,7 @@
 // get_a11y_tree: the page as a flat list of what it offers, in document order; what one can act on carries a target.
-import { isHiddenItself, nameOf, skipsContent, tidy } from './names';
+import { isHiddenItself, nameOf, tidy } from './names';
 import { isEditingHost, isFocusable, roleOf, tagOf } from './roles';
-import { renderedChildren } from '../read/visible';
+import { renderedChildren, skipsContent } from '../read/visible';
 import { statesOf, valueOf } from './states';
 import { PiercingTargets, Targets, type Target } from './target';
 import { native } from '../native';

@@ -78,9 +78,12 @@ function holdsFixed(style: CSSStyleDeclaration): boolean {
   return style.transform !== 'none' || style.filter !== 'none' || /paint|strict|content/.test(style.contain);
 }
 
+/** Boxes that cannot keep their content back: they have none of their own, or their size comes from what is in them. */
+const NEVER_SKIPS = /^(?:inline|contents|ruby.*|(?:inline-)?table|table-(?!caption).*)$/;
+
 /** Whether a box's content is not drawn although the box is. */
 export function skipsContent(style: CSSStyleDeclaration): boolean {
-  return style.contentVisibility === 'hidden' && style.display !== 'inline' && style.display !== 'contents';
+  return style.contentVisibility === 'hidden' && !NEVER_SKIPS.test(style.display);
 }
 
 function isOutsideViewport(el: Element): boolean {

@@ -1,6 +1,6 @@
 // snapshot: what a document offers, as a flat list in the order in which it is read; each node with a ref to act on it by.
 // Compact keeps what one can act on and what gives the page its structure; full also keeps the texts.
-import { isHiddenItself, nameOf, skipsContent, tidy } from '../a11y/names';
+import { isHiddenItself, nameOf, tidy } from '../a11y/names';
 import { isEditingHost, isFocusable, roleOf } from '../a11y/roles';
 import { statesOf, valueOf } from '../a11y/states';
 import { cut } from '../describe';
@@ -8,6 +8,7 @@ import { boxesOf, shadowOf } from '../dom';
 import { framePlaceOp, type Place } from '../locate/frames';
 import { frameIndex } from '../act/click';
 import { fromFrame } from '../act/aim';
+import { skipsContent } from '../read/visible';
 import { Entries } from './entries';
 import { Identities } from './identity';
 import { Numbering } from './refs';
