@@ -20,6 +20,9 @@ const pages = {
     <div style="display:none" id="box"><button id="boxed">Boxed</button></div><span id="empty"></span><details><summary>S</summary><button id="folded">Folded</button></details><button id="deaf" style="pointer-events:none">Deaf</button>
     <button id="away" style="position:absolute;left:-9999px">Away</button>`),
   '/modal': '<input id="field"><select id="list"><option>a<option>b</select><dialog id="d"><input id="inside"></dialog><x-d></x-d><script>window.keys = 0; field.onkeydown = () => keys++; customElements.define("x-d", class extends HTMLElement { connectedCallback() { this.attachShadow({ mode: "open" }).innerHTML = "<dialog id=deep><button>OK</button></dialog>"; } }); d.showModal();</script>',
+  '/stacked': `<input id="field"><dialog id="third"><input id="in3"><input type="checkbox" id="box3"></dialog><dialog id="first"><input id="in1"><select id="list1"><option>a<option>b</select><input type="checkbox" id="box1"></dialog>
+    <dialog id="second"><input id="in2"><select id="list2"><option>a<option>b</select></dialog><div id="pop" popover="manual" style="inset:auto 0 0 auto"><input id="inpop"></div>
+    <script>window.told = []; addEventListener('input', (e) => told.push(e.target.id)); first.showModal(); second.showModal(); third.showModal(); pop.showPopover();</script>`,
   '/legend': NO('<fieldset disabled><legend><button id="go">Go</button></legend></fieldset>'),
   '/slide': NO('<style>@keyframes in { from { transform: translateX(-400px) } to { transform: none } } #go { animation: in 900ms linear; position:absolute; left: 20px }</style><button id="go">Go</button><script>go.addEventListener("click", () => { window.at = go.getBoundingClientRect().x; });</script>'),
   '/spin': NO('<style>@keyframes p { from { transform: scale(1) } to { transform: scale(1.1) } } #go { animation: p 300ms infinite alternate; }</style><button id="go">Go</button>'),
@@ -162,4 +165,33 @@ test('a wait goes on in the next page of the same site, and ends on another site
   const ended = await there;
   assert.equal(ended.code, 'NAVIGATION_FAILED');
   assert.match(ended.error, /while the element was waited for/);
+});
+
+test('of modal dialogs that stand open over one another only the one on top is acted in, whatever their order in the page and wherever the focus is', async () => {
+  const tab = await b.open('/stacked');
+  const at = (value) => ({ tab_id: tab, target: { value }, timeout: 300 });
+  const told = () => b.inPage('/stacked', 'told.splice(0)');
+  const behind = async (method, id, more, dialog) => {
+    const { code, error } = await b.fails(method, { ...at(id), ...more });
+    assert.equal(code, 'ELEMENT_NOT_ACTIONABLE', error);
+    assert.match(error, method === 'check' ? /./ : new RegExp(`behind the open <dialog id="${dialog}">`));
+  };
+  for (const id of ['#field', '#in1', '#in2', '#inpop']) await behind('set_value', id, { value: 'x' }, 'third');
+  await behind('select_option', '#list1', { text: 'b' }, 'third');
+  await behind('press_key', '#in2', { key: 'x' }, 'third');
+  await behind('check', '#box1', { checked: true }, 'third');
+  await b.inPage('/stacked', 'document.activeElement.blur()');
+  await b.ok('set_value', { ...at('#in3'), value: 'x' });
+  await b.ok('check', { ...at('#box3'), checked: true });
+  assert.deepEqual(await told(), ['in3', 'box3']);
+  await b.inPage('/stacked', 'third.close()');
+  await behind('set_value', '#in1', { value: 'x' }, 'second');
+  await b.ok('select_option', { ...at('#list2'), text: 'b' });
+  await b.ok('set_value', { ...at('#in2'), value: 'x' });
+  await b.inPage('/stacked', 'second.close()');
+  await b.ok('select_option', { ...at('#list1'), text: 'b' });
+  await b.inPage('/stacked', 'first.close()');
+  await b.ok('set_value', { ...at('#inpop'), value: 'x' });
+  await b.ok('set_value', { ...at('#field'), value: 'x' });
+  assert.deepEqual(await told(), ['list2', 'in2', 'list1', 'inpop', 'field']);
 });

@@ -11,7 +11,7 @@ import { withCamera } from '../tabs/lock';
 import { callPage } from '../tabs/page';
 import { whileShown } from '../tabs/shown';
 import { debugging, type Send } from './attach';
-import { inTab } from './trusted';
+import { inTab } from '../tabs/around';
 
 export interface Shot { format: 'png' | 'jpeg'; quality: number }
 export interface Picture { data: string; width: number; height: number }

@@ -1,12 +1,12 @@
 // Trusted acts on elements: the page finds the element and says where it is, the browser's own input goes there, and the page says
 // whether it arrived. The debugger comes first, since its bar changes the size of the view and with it where things are.
 import { remaining, type Call } from '../call';
-import { BridgeError, PageLeft } from '../errors';
-import type { Aim, AimArgs, FramePoint, Verdict } from '../page/act/aim';
+import { BridgeError } from '../errors';
+import type { Aim, AimArgs, Verdict } from '../page/act/aim';
 import type { ElementInfo } from '../page/describe';
-import type { Place } from '../page/locate/frames';
+import { inTab } from '../tabs/around';
 import { admitInput } from '../tabs/denied-frames';
-import { framesOf, type Doc } from '../tabs/document';
+import type { Doc } from '../tabs/document';
 import { onElement, staleIfLeft, type ElementParams } from '../tabs/element';
 import { withTabLock } from '../tabs/lock';
 import { callPage } from '../tabs/page';
@@ -57,17 +57,17 @@ export async function aimAt(call: Call, tabId: number, params: ElementParams, ho
   for (;;) {
     let doc: Doc | undefined;
     const timeout = Math.max(0, until - Date.now());
-    const aim = await onElement<Aim>(call, tabId, 'aim', { ...params, timeout }, how, (worked) => { doc = worked; }).catch((e: unknown) => {
+    const aim = await onElement<Aim>(call, tabId, 'aim', { ...params, timeout }, { ...how, aims: true }, (worked) => { doc = worked; }).catch((e: unknown) => {
       // The rest of the time may have been too short to find it once more.
       throw covered && e instanceof BridgeError && e.code === 'ELEMENT_NOT_FOUND' ? covered : e;
     });
     const place = await inTab(call, doc!, aim.point).catch((e: unknown) => { throw staleIfLeft(call, params, e); });
-    if (place.cover === undefined) {
+    if (place.unseen === undefined) {
       const { shadow, frame } = aim;
       return { at: place.point, element: aim.element, found: { ...(shadow ? { shadow } : {}), ...(frame === undefined ? {} : { frame }) }, leads: aim.leads === true, doc: doc!, aim: aim.aim };
     }
     await verdict(call, { doc: doc!, aim: aim.aim }, true);
-    covered = new BridgeError('ELEMENT_NOT_ACTIONABLE', `the element was found, but its frame is covered there by ${place.cover}`);
+    covered = new BridgeError('ELEMENT_NOT_ACTIONABLE', `the element was found, but ${place.unseen}`);
     if (Date.now() >= until) throw covered;
     await new Promise((r) => setTimeout(r, 100));
   }
@@ -77,26 +77,8 @@ export async function aimAt(call: Call, tabId: number, params: ElementParams, ho
 export async function whereNow(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>, anew = false): Promise<Point> {
   const point = await callPage<Point>(call, doc.tabId, 'aim_point', { aim, anew }, { documentId: doc.documentId });
   const place = await inTab(call, doc, point);
-  if (anew && place.cover !== undefined) throw new BridgeError('ELEMENT_NOT_ACTIONABLE', `its frame is covered there by ${place.cover}`);
+  if (anew && place.unseen !== undefined) throw new BridgeError('ELEMENT_NOT_ACTIONABLE', place.unseen);
   return place.point;
-}
-
-/** From a point of a document's view to the tab's, through all frames around it; stops where a frame is covered, unless that is all one. */
-export async function inTab(call: Call, doc: Doc, point: Point, covered = false): Promise<FramePoint> {
-  let inner: { frameId: number; documentId: string; url: string } = doc;
-  let at = point;
-  const frames = doc.frameId === 0 ? [] : await framesOf(doc.tabId);
-  while (inner.frameId !== 0) {
-    const parentId = frames.find((f) => f.frameId === inner.frameId)?.parentFrameId;
-    const outer = frames.find((f) => f.frameId === parentId);
-    if (!outer) throw new PageLeft('the frame is gone');
-    const { index } = await callPage<Place>(call, doc.tabId, 'frame_place', null, { documentId: inner.documentId });
-    const placed = await callPage<FramePoint>(call, doc.tabId, 'frame_point', { index, url: inner.url, point: at, still: covered }, { documentId: outer.documentId });
-    if (placed.cover !== undefined && !covered) return placed;
-    at = placed.point;
-    inner = outer;
-  }
-  return { point: at };
 }
 
 export interface Happened { dialog?: Dialog }

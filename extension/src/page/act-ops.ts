@@ -1,9 +1,10 @@
 // The operations that find and change elements.
 import { showPointOp } from '../overlay/draw';
-import { aimedOp, aimOp, aimPointOp, framePointOp } from './act/aim';
+import { aimedOp, aimOp, aimPointOp } from './act/aim';
 import { boxOp } from './act/box';
 import { checkOp } from './act/check';
 import { clickAtOp, clickOp } from './act/click';
+import { framePointOp, frameShutOp } from './act/frame';
 import { stillOp } from './act/kept';
 import { selectOp } from './act/options';
 import { pressHereOp, pressOp } from './act/press';
@@ -23,6 +24,7 @@ export const actOps: Record<string, PageOp> = {
   aimed: aimedOp,
   aim_point: aimPointOp,
   frame_point: framePointOp,
+  frame_shut: frameShutOp,
   frame_shown: frameShownOp,
   point_frame: pointFrameOp,
   focus_state: focusStateOp,

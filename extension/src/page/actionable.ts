@@ -1,6 +1,8 @@
 // Whether an element can be acted on as a person could do it, and if not, why. One look, without waiting.
-import { ancestry, boxesOf, closestAcross, elementAt, focused, isPerceivable, isVisible, parentOf, shadowOf, within } from './dom';
+import { unseenAround } from './around';
+import { ancestry, boxesOf, closestAcross, elementAt, isPerceivable, isVisible, parentOf, within } from './dom';
 import { outline } from './describe';
+import { modalBefore } from './modal';
 import { native } from './native';
 
 export interface Needs {
@@ -82,25 +84,20 @@ function whyHidden(el: Element): string {
   return 'it has no size';
 }
 
-export function whyDisabled(el: Element): string | null {
+/** `inertOnly`: nothing but what the browser itself keeps input from. */
+export function whyDisabled(el: Element, inertOnly = false): string | null {
   for (const up of ancestry(el)) {
     const itself = up === el;
+    if (up instanceof HTMLElement && native(up).inert) return itself ? 'it is inert' : `it is inside ${outline(up)}, which is inert`;
+    if (inertOnly) continue;
     if (native(up).matches(':disabled') && (itself || native(up).matches('button, select, option, optgroup'))) {
       const set = native(up).hasAttribute('disabled') ? null : native(up).closest('fieldset:disabled, optgroup:disabled');
       return itself && !set ? 'it is disabled' : set ? `it is disabled by its ${outline(set)}` : `it is inside ${outline(up)}, which is disabled`;
     }
     if (native(up).getAttribute('aria-disabled')?.toLowerCase() === 'true') return itself ? 'it is disabled (aria-disabled)' : `it is inside ${outline(up)}, which is disabled (aria-disabled)`;
-    if (up instanceof HTMLElement && native(up).inert) return itself ? 'it is inert' : `it is inside ${outline(up)}, which is inert`;
     if (up instanceof HTMLLabelElement && (itself || !up.htmlFor) && up.control && up.control !== el && native(up.control).matches(':disabled')) return `its ${outline(up.control)} is disabled`;
   }
   return null;
-}
-
-/** The modal dialog that makes everything outside of it inert, if the element is outside; one that is in a shadow tree is known by its focus. */
-function modalBefore(el: Element): Element | null {
-  const active = focused();
-  const modal = (active && closestAcross(active, 'dialog:modal')) ?? document.querySelector('dialog:modal');
-  return modal && el !== document.body && el !== document.documentElement && !closestAcross(el, 'dialog:modal') ? modal : null;
 }
 
 function whyReadOnly(el: Element): string | null {
@@ -126,45 +123,27 @@ function hitState(el: Element, attempt: Attempt): State {
     attempt.again = Date.now() + SCROLL_AGAIN_MS;
     if (!isWhollyInView(place) && scrollTo(place, points.length ? 'nearest' : 'center')) return { is: 'moving', reason: 'it was outside of the view' };
   }
-  let cover: Element | null = null;
+  let cover: string | null = null;
   for (const point of points) {
     const at = elementAt(point.x, point.y);
     if (at && receives(at, el, place)) {
-      const above = frameCover(point);
+      const above = unseenAround(point);
       if (!above) return { is: 'ready', point, at };
       cover ??= above;
-    } else {
-      cover ??= at;
+    } else if (at) {
+      cover ??= coveredBy(at);
     }
   }
   // Out of view, or under a header that stays in place: bring it to another part of the view and look again.
   for (let block = BLOCKS[attempt.scrolls - 1]; block; block = BLOCKS[attempt.scrolls - 1]) {
     attempt.scrolls++;
-    if (scrollTo(place, block)) return { is: 'moving', reason: cover ? coveredBy(cover) : 'it is outside of the view' };
+    if (scrollTo(place, block)) return { is: 'moving', reason: cover ?? 'it is outside of the view' };
   }
   if (Date.now() >= attempt.again) attempt.scrolls = 0;
   if (!points.length) return blocked('it cannot be scrolled into view');
   if (!cover) return blocked('nothing is drawn at its place');
   if (getComputedStyle(place).pointerEvents === 'none') return blocked('it takes no clicks (pointer-events: none)');
-  return blocked(coveredBy(cover));
-}
-
-/** What lies over this frame at the point, in the pages around it, as far as they are of the same site. */
-function frameCover(point: Point): Element | null {
-  let { x, y } = point;
-  for (let inner: Window = window; inner !== inner.parent; inner = inner.parent) {
-    let frame: Element | null;
-    try { frame = inner.frameElement; } catch { return null; }
-    const around = native(frame)?.ownerDocument;
-    if (!frame || !around) return null;
-    const box = native(frame).getBoundingClientRect();
-    const style = around.defaultView!.getComputedStyle(frame);
-    x += box.x + native(frame).clientLeft + parseFloat(style.paddingLeft);
-    y += box.y + native(frame).clientTop + parseFloat(style.paddingTop);
-    const at = around.elementFromPoint(x, y);
-    if (at && at !== frame && !native(at).contains(frame) && !shadowOf(at)?.contains(frame)) return at;
-  }
-  return null;
+  return blocked(cover);
 }
 
 const SCROLL_AGAIN_MS = 700;

@@ -1,14 +1,15 @@
 // The way every element method goes: find the element, wait until it is fit for the act, act, and say what was hit.
 import { typing } from './act/edited';
 import { aimedAt } from '../overlay/draw';
-import { Attempt, stateOf, type Needs, type Point } from './actionable';
+import { Attempt, stateOf, takes, type Needs, type Point } from './actionable';
+import { isAmongOthers } from './around';
 import type { PageContext } from './context';
 import { PageError } from './error';
 import { find, type Found } from './locate/find';
 import { namesWithRole } from './locate/role';
 import { hiddenByText } from './locate/text';
 import { toWords, type Target } from './locate/target';
-import { isVisible, shadowRoots } from './dom';
+import { elementAt, isVisible, shadowRoots } from './dom';
 import { cancelled, change, drawn, hasSettled, observeStillness, watching } from './wait';
 import { native } from './native';
 
@@ -27,11 +28,21 @@ export interface ElementArgs {
   slice?: number;
   /** The time is over and all frames have been looked into: find it now, or say why not. */
   last?: boolean;
+  /** What the pages around this frame let through just now. */
+  clear?: Point | true;
+  /** Whoever asks sees to it that nothing in the pages around is in the way. */
+  aims?: boolean;
   /** Child frames that have been looked into by now, for the error. */
   frames?: number;
   /** How many matches they hold: fewer than the index asks for. */
   inFrames?: number;
 }
+
+/**
+ * The act is about to be done in a frame: what do the pages around it make of this point, or (true) of keys? The worker asks them, and runs the
+ * operation again with `clear` if nothing there is in the way.
+ */
+export interface Around { around: Point | true }
 
 /** Nothing in this document, which has settled and has child frames: the worker looks there. */
 export interface Beyond { beyond: true }
@@ -66,7 +77,7 @@ let acting = false;
 const TRIED_MS = 500;
 const BUSY = 'other acts on this page came first and were still under way';
 
-export async function onElement<R extends object>(args: ElementArgs, ctx: PageContext, plan: Plan<R>): Promise<(R & { shadow?: true }) | Beyond> {
+export async function onElement<R extends object>(args: ElementArgs, ctx: PageContext, plan: Plan<R>): Promise<(R & { shadow?: true }) | Beyond | Around> {
   observeStillness();
   return watching(async () => {
     const attempt = new Attempt();
@@ -74,6 +85,7 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
     let prepared = false;
     let tried = false;
     let asked = false;
+    let { clear } = args;
     for (;;) {
       const before = performance.now();
       const look = lookFor(args, plan, attempt, why);
@@ -92,8 +104,13 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
         const asking = ctx.wanted();
         if (asking) {
           await asking;
+          clear = undefined;
           continue;
         }
+      }
+      if (look.is === 'ready' && !acting && !args.aims) {
+        const around = asksAround(look.hit, plan.needs, clear);
+        if (around) return { around };
       }
       if (look.is === 'ready' && !acting) {
         acting = true;
@@ -114,11 +131,23 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
       if (look.is === 'ready') why.reason = BUSY;
       if (Date.now() >= args.until) throw failure(args, why);
       asked = false;
+      clear = undefined;
       if (look.is === 'moving') await drawn(ctx.signal);
       // At most a fifth of the time is spent on looking.
       else await change(ctx.signal, Math.min(Math.max(5, (performance.now() - before) * 4), Math.max(5, args.until - Date.now())));
     }
   });
+}
+
+/** What is to be asked of the pages around this frame first; nothing where that has been answered, and the hit is then where it was answered for. */
+function asksAround(hit: Hit, needs: Needs, clear: Point | true | undefined): Point | true | undefined {
+  if (window === window.parent || (!needs.hit && !needs.keys)) return undefined;
+  if (!needs.hit) return clear === true ? undefined : true;
+  if (!isAmongOthers()) return undefined;
+  if (!clear || clear === true || !takes(hit.el, clear)) return hit.point;
+  hit.point = clear;
+  hit.at = elementAt(clear.x, clear.y) ?? hit.at;
+  return undefined;
 }
 
 /** Whether the child frames are to be looked into now, there being nothing in this document. */

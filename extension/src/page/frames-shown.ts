@@ -1,8 +1,8 @@
 // Where child frames are seen: asked when some of them are not to be worked on, nor to be seen in a picture.
-import { frameElement } from './act/aim';
-import { frameIndex, type InFrame } from './act/click';
+import type { InFrame } from './act/click';
 import { outline } from './describe';
 import { elementAt } from './dom';
+import { frameElement, frameIndex, intoFrame } from './frames';
 import { native } from './native';
 
 /** Whether a person could see the frame, if only by scrolling there. One that cannot be found may be seen. */
@@ -19,6 +19,5 @@ export function pointFrameOp({ x, y }: { x: number; y: number }): InFrame['inFra
   const at = elementAt(x, y);
   if (!at || !/^(?:iframe|frame|object|embed)$/.test(native(at).localName)) return null;
   const frame = at as HTMLIFrameElement;
-  const box = native(frame).getBoundingClientRect();
-  return { index: frameIndex(frame), x: x - box.x - frame.clientLeft, y: y - box.y - frame.clientTop, outline: outline(frame) };
+  return { index: frameIndex(frame), ...intoFrame(frame, { x, y }), outline: outline(frame) };
 }

@@ -3,8 +3,9 @@
 import { remaining, type Call } from '../call';
 import { BridgeError, PageLeft } from '../errors';
 import type { Target } from '../generated/methods';
-import type { Beyond, ElementArgs } from '../page/element';
+import type { Around, Beyond, ElementArgs } from '../page/element';
 import type { Place, Probe } from '../page/locate/frames';
+import { throughFrames } from './around';
 import { findDocument, framesOf, type Doc, type Frame } from './document';
 import { isTaken } from './lock';
 import { callPage } from './page';
@@ -58,7 +59,8 @@ export async function onElement<R extends object>(call: Call, tabId: number, op:
       const { frame, index } = there.found;
       try {
         const inner = { ...more, ...args, target: { ...target, index }, inFrame: true };
-        const done = await ticking({ ...frame, tabId }, () => callPage<R>(call, tabId, op, inner, { documentId: frame.documentId }));
+        const done = await throughFrames<R>(call, { ...frame, tabId }, until, (clear) =>
+          ticking({ ...frame, tabId }, () => callPage<R | Around>(call, tabId, op, { ...inner, clear }, { documentId: frame.documentId })));
         worked({ ...frame, tabId });
         return { ...done, frame: frame.url };
       } catch (e) {
@@ -80,7 +82,7 @@ async function onRef<R extends object>(call: Call, tabId: number, op: string, pa
   const until = Math.min(from + timeout, Math.max(from, call.deadline - ANSWER_MS));
   const args: ElementArgs = { target: { by: 'ref', value: ref, index: 0 }, from, until, timeout, alone: !isTaken(tabId), inFrame: true };
   try {
-    const done = await ticking(doc, () => callPage<R>(call, tabId, op, { ...more, ...args }, { documentId: doc.documentId }));
+    const done = await throughFrames<R>(call, doc, until, (clear) => ticking(doc, () => callPage<R | Around>(call, tabId, op, { ...more, ...args, clear }, { documentId: doc.documentId })));
     worked(doc);
     return doc.frameId === 0 ? done : { ...done, frame: doc.url };
   } catch (e) {

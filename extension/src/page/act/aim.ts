@@ -1,14 +1,14 @@
 // Aiming for trusted input: the browser's own events go to a point, not to an element. So the page finds the element, waits until it
 // can take the act, says where it is, and watches that what arrives there really arrives at this element.
 import { pointOut } from '../../overlay/draw';
-import { centre, stateOf, Attempt, takes, type Point } from '../actionable';
+import { stateOf, Attempt, takes, type Point } from '../actionable';
 import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
-import { elementAt, shadowRoots } from '../dom';
-import { onElement, type Beyond, type ElementArgs } from '../element';
+import { elementAt } from '../dom';
+import { onElement, type Around, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { elementOf } from '../snapshot/refs';
-import { frameIndex, GONE_WHEN_PRESSED } from './click';
+import { GONE_WHEN_PRESSED } from './click';
 import { watchHeldBack } from './held-back';
 import { keepInThisTab, leadsAway, linkOf, submitterOf } from './link';
 import { watchOnward, type Onward } from './onward';
@@ -76,7 +76,7 @@ const FORGOTTEN_MS = 60_000;
 /** An act presses as soon as its turn has come: what comes later than this, after a dialog say, is not its own press. */
 const ARMED_MS = 5000;
 
-export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Aim | Beyond> {
+export function aimOp(args: ElementArgs & AimArgs, ctx: PageContext): Promise<Aim | Beyond | Around> {
   return onElement<Aim>(args, ctx, {
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement ? 'it is an option of a list that the browser draws: use select_option' : null),
@@ -195,54 +195,4 @@ export function aimPointOp({ aim, anew }: { aim: number; anew?: boolean }): Poin
   const r = native(w.el).getBoundingClientRect();
   const middle = (from: number, to: number, room: number) => (Math.max(from, 0) + Math.min(to, room)) / 2;
   return { x: middle(r.left, r.right, innerWidth), y: middle(r.top, r.bottom, innerHeight) };
-}
-
-// ---- From a frame's view to that of the page around it ----
-
-export interface FramePoint { point: Point; cover?: string }
-
-/**
- * Where a point of a child frame's view is in this one's, and whether the frame can be seen there. Scrolls to it if need be, unless `still`: what
- * a frame of another site scrolls into view may end up beside it, as Chrome leaves out the frame's border, and under what stays in place here.
- */
-export function framePointOp({ index, url, point, still = false }: { index: number; url: string; point: Point; still?: boolean }): FramePoint {
-  const frame = frameElement(index, url);
-  if (!frame) throw new PageError('ELEMENT_NOT_ACTIONABLE', 'the frame that holds the element cannot be found in the page around it');
-  const look = () => {
-    const at = fromFrame(frame, point);
-    return { at, seen: elementAt(at.x, at.y) };
-  };
-  let { at, seen } = look();
-  if (seen !== frame && !still) {
-    centre(frame, () => fromFrame(frame, point));
-    ({ at, seen } = look());
-  }
-  return seen === frame ? { point: at } : { point: at, cover: seen ? outline(seen) : 'nothing: it is outside of the view' };
-}
-
-/** The offset and scale of a frame's content, also where a transform shrinks it. */
-export function fromFrame(frame: HTMLElement, { x, y }: Point): Point {
-  const box = native(frame).getBoundingClientRect();
-  const style = getComputedStyle(frame);
-  const scaleX = native(frame).offsetWidth ? box.width / native(frame).offsetWidth : 1;
-  const scaleY = native(frame).offsetHeight ? box.height / native(frame).offsetHeight : 1;
-  return {
-    x: box.x + (native(frame).clientLeft + parseFloat(style.paddingLeft) + x) * scaleX,
-    y: box.y + (native(frame).clientTop + parseFloat(style.paddingTop) + y) * scaleY,
-  };
-}
-
-type FrameElement = HTMLIFrameElement;
-
-/** The element that shows a child frame. Frames in shadow trees are not counted by the window: those are told by their address. */
-export function frameElement(index: number, url: string): FrameElement | null {
-  const inTree = (root: ParentNode) => [...native(root).querySelectorAll<FrameElement>('iframe, frame, object')];
-  if (index >= 0) {
-    for (const root of [document, ...shadowRoots(document)]) for (const el of inTree(root)) if (frameIndex(el) === index) return el;
-    return null;
-  }
-  const hidden = shadowRoots(document).flatMap(inTree).filter((el) => frameIndex(el) < 0);
-  if (hidden.length === 1) return hidden[0]!;
-  const named = hidden.filter((el) => el.src === url);
-  return named.length === 1 ? named[0]! : null;
 }

@@ -2,13 +2,13 @@
 import { describe, type ElementInfo } from '../describe';
 import type { PageContext } from '../context';
 import { boxesOf } from '../dom';
-import { onElement, type Beyond, type ElementArgs } from '../element';
+import { onElement, type Around, type Beyond, type ElementArgs } from '../element';
 import { drawn } from '../wait';
 import { native } from '../native';
 
 export interface Box { box: { x: number; y: number; width: number; height: number }; element: ElementInfo; shadow?: true; frame?: string }
 
-export function boxOp(args: ElementArgs, ctx: PageContext): Promise<Box | Beyond> {
+export function boxOp(args: ElementArgs, ctx: PageContext): Promise<Box | Beyond | Around> {
   return onElement<Box>(args, ctx, {
     needs: { enabled: false },
     async act({ el }) {

@@ -2,7 +2,7 @@
 import type { PageContext } from '../context';
 import { mark } from '../aftermath';
 import { describe, outline, type ElementInfo } from '../describe';
-import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
+import { onElement, type Around, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
 import { change, queued } from '../wait';
 import { settle, type Later, type Settled } from './kept';
@@ -14,7 +14,7 @@ export interface Checked extends Settled { element: ElementInfo; checked: boolea
 
 const BOX = 'input[type=checkbox], input[type=radio], [role=checkbox], [role=radio], [role=switch], [role=menuitemcheckbox], [role=menuitemradio], [aria-checked], button[aria-pressed]';
 
-export function checkOp(args: ElementArgs & Later & { checked: boolean }, ctx: PageContext): Promise<Checked | Beyond> {
+export function checkOp(args: ElementArgs & Later & { checked: boolean }, ctx: PageContext): Promise<Checked | Beyond | Around> {
   const { checked } = args;
   return onElement<Checked>(args, ctx, {
     needs: { hit: true },

@@ -4,8 +4,9 @@ import { standIn } from '../actionable';
 import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
 import { elementAt, parentOf, shadowOf, within } from '../dom';
-import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
+import { onElement, type Around, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
+import { frameIndex, intoFrame } from '../frames';
 import { answered, type Answer } from './answer';
 import { blockedAtTop, inThisTab, leadsAway, linkOf, submitterOf } from './link';
 import { choose } from './options';
@@ -33,7 +34,7 @@ export interface Clicked extends Answer {
 
 export const GONE_WHEN_PRESSED = 'the page took the element away when it was pressed, before the click itself';
 
-export function clickOp(args: ElementArgs & ClickParams, ctx: PageContext): Promise<Clicked | Beyond> {
+export function clickOp(args: ElementArgs & ClickParams, ctx: PageContext): Promise<Clicked | Beyond | Around> {
   return onElement<Clicked>(args, ctx, {
     needs: { hit: true },
     unfit: (el) => (el instanceof HTMLOptionElement && el.disabled ? 'it is disabled' : null),
@@ -125,12 +126,7 @@ export async function clickAtOp(args: PointArgs, ctx: PageContext): Promise<Clic
   if (!at) throw new PageError('ELEMENT_NOT_FOUND', `there is no element at (${x}, ${y})`);
   if (at instanceof HTMLIFrameElement || native(at).localName === 'frame') {
     const frame = at as HTMLIFrameElement;
-    const box = frame.getBoundingClientRect();
-    const style = getComputedStyle(frame);
-    const inner = {
-      x: x - box.x - frame.clientLeft - parseFloat(style.paddingLeft),
-      y: y - box.y - frame.clientTop - parseFloat(style.paddingTop),
-    };
+    const inner = intoFrame(frame, { x, y });
     const index = frameIndex(frame);
     if (index >= 0 && inner.x >= 0 && inner.y >= 0) return { inFrame: { index, ...inner, outline: outline(frame) } };
   }
@@ -138,13 +134,6 @@ export async function clickAtOp(args: PointArgs, ctx: PageContext): Promise<Clic
   aimedAt(el, { x, y });
   const dress = <R extends object>(r: R) => (native(el).getRootNode() instanceof ShadowRoot ? { ...r, shadow: true as const } : r);
   return dress(await answered(el, () => clickOn({ el, at: el, point: { x, y }, dress }, args, ctx)));
-}
-
-/** Which of the window's frames an element shows; -1 for one that is in a shadow tree. */
-export function frameIndex(frame: HTMLIFrameElement): number {
-  const shown = frame.contentWindow;
-  for (let i = 0; shown && i < window.length; i++) if (window[i] === shown) return i;
-  return -1;
 }
 
 /** elementFromPoint gives a select's option or a text's element as it is; nothing is put in its place. */

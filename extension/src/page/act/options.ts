@@ -2,7 +2,7 @@
 import type { PageContext } from '../context';
 import { mark } from '../aftermath';
 import { cut, describe, outline, type ElementInfo } from '../describe';
-import { onElement, type Beyond, type ElementArgs } from '../element';
+import { onElement, type Around, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { fold, normalise } from '../text';
 import { settle, type Later, type Settled } from './kept';
@@ -14,7 +14,7 @@ import { native } from '../native';
 export interface SelectParams { value?: string; text?: string; index?: number; any?: string }
 export interface Selected extends Settled { element: ElementInfo; value: string; text: string; selected?: string[]; shadow?: true }
 
-export function selectOp(args: ElementArgs & Later & { option: SelectParams }, ctx: PageContext): Promise<Selected | Beyond> {
+export function selectOp(args: ElementArgs & Later & { option: SelectParams }, ctx: PageContext): Promise<Selected | Beyond | Around> {
   const { option } = args;
   return onElement<Selected>(args, ctx, {
     needs: { keys: true },

@@ -4,13 +4,13 @@ import { aimedAt } from '../../overlay/draw';
 import type { PageContext } from '../context';
 import { describe, type ElementInfo } from '../describe';
 import { focused } from '../dom';
-import { onElement, type Beyond, type ElementArgs } from '../element';
+import { frameIndex } from '../frames';
+import { onElement, type Around, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { answered, type Answer } from './answer';
 import { defaultAction, defaultActionOfKeyup } from './key-defaults';
 import { keyEvent, keyNamed, prints } from './keyboard';
 import { focus, NO_MODIFIERS, takesFocus, type Modifiers } from './pointer';
-import { frameIndex } from './click';
 import { watchHeldBack } from './held-back';
 import { editingHost } from './resolve';
 import { native } from '../native';
@@ -21,7 +21,7 @@ export interface Pressed extends Answer { key: string; modifiers: string[]; elem
 /** The focus is in a child frame: there the key belongs. */
 export interface FocusInFrame { focusInFrame: { index: number } }
 
-export function pressOp(args: ElementArgs & KeyArgs, ctx: PageContext): Promise<Pressed | Beyond> {
+export function pressOp(args: ElementArgs & KeyArgs, ctx: PageContext): Promise<Pressed | Beyond | Around> {
   check(args.key);
   return onElement<Pressed>(args, ctx, {
     needs: { keys: true },

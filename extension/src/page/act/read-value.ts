@@ -2,7 +2,7 @@
 import type { PageContext } from '../context';
 import { describe, type ElementInfo } from '../describe';
 import { closestAcross } from '../dom';
-import { onElement, type Beyond, type ElementArgs } from '../element';
+import { onElement, type Around, type Beyond, type ElementArgs } from '../element';
 import { normalise } from '../text';
 import { stateOf } from './check';
 import { CODE_EDITORS, codeInput, isCodeEditor, shownText } from './code-editor';
@@ -15,7 +15,7 @@ export interface Value { element: ElementInfo; value: string | null; checked?: b
 
 const CONTROL = 'input, textarea, select, meter, progress, output, [contenteditable]:not([contenteditable=false]), [aria-checked], [aria-valuenow], [role=textbox], [role=searchbox], [role=combobox]';
 
-export function readValueOp(args: ElementArgs & { redact: boolean }, ctx: PageContext): Promise<Value | Beyond> {
+export function readValueOp(args: ElementArgs & { redact: boolean }, ctx: PageContext): Promise<Value | Beyond | Around> {
   return onElement<Value>(args, ctx, {
     needs: { visible: false, enabled: false },
     // A label stands for its control; anything else is read as it is.

@@ -3,7 +3,7 @@ import { announceScroll } from '../actionable';
 import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
 import { elementAt, parentOf } from '../dom';
-import { onElement, type Beyond, type ElementArgs } from '../element';
+import { onElement, type Around, type Beyond, type ElementArgs } from '../element';
 import { change, drawn } from '../wait';
 import { native } from '../native';
 
@@ -18,7 +18,7 @@ export interface Scrolled {
   shadow?: true;
 }
 
-export function scrollElementOp(args: ElementArgs & ScrollParams, ctx: PageContext): Promise<Scrolled | Beyond> {
+export function scrollElementOp(args: ElementArgs & ScrollParams, ctx: PageContext): Promise<Scrolled | Beyond | Around> {
   return onElement<Scrolled>(args, ctx, {
     needs: { enabled: false },
     unfit: (el) => (canScroll(scrollerFor(el), args) ? null : notAScroller(el)),

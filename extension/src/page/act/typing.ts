@@ -2,8 +2,8 @@
 import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
 import { closestAcross, focused } from '../dom';
-import { onElement, type Beyond, type ElementArgs } from '../element';
-import { frameIndex } from './click';
+import { frameIndex } from '../frames';
+import { onElement, type Around, type Beyond, type ElementArgs } from '../element';
 import { codeInput, shownText } from './code-editor';
 import { editableText } from './editable';
 import { takesFocus } from './pointer';
@@ -22,7 +22,7 @@ export interface FocusTaken {
 }
 
 /** Gives the focus to the field that the target means, with the caret at its end; with `look` only waits for the field. */
-export function focusTypingOp(args: ElementArgs & { look?: boolean }, ctx: PageContext): Promise<FocusTaken | Beyond> {
+export function focusTypingOp(args: ElementArgs & { look?: boolean }, ctx: PageContext): Promise<FocusTaken | Beyond | Around> {
   return onElement<FocusTaken>(args, ctx, {
     needs: { editable: true, keys: true },
     resolve: (el) => codeInput(el) ?? editingHost(el) ?? controlOf(el, FIELD),

@@ -3,7 +3,7 @@
 import type { PageContext } from '../context';
 import { describe, outline, type ElementInfo } from '../describe';
 import { shadowOf } from '../dom';
-import { onElement, type Beyond, type ElementArgs } from '../element';
+import { onElement, type Around, type Beyond, type ElementArgs } from '../element';
 import { PageError } from '../error';
 import { later, queued } from '../wait';
 import { native } from '../native';
@@ -35,11 +35,11 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Whether the element is there and takes files; changes nothing. The files are brought to its document next. */
-export function uploadPlaceOp(args: ElementArgs & { count: number }, ctx: PageContext): Promise<{ input: boolean; shadow?: true } | Beyond> {
+export function uploadPlaceOp(args: ElementArgs & { count: number }, ctx: PageContext): Promise<{ input: boolean; shadow?: true } | Beyond | Around> {
   return onElement<{ input: boolean }>(args, ctx, { needs: { visible: false }, resolve: inputOf, unfit: (el) => { refuse(el, args.count); return null; }, act: ({ el }) => ({ input: isFileInput(el) }) });
 }
 
-export function uploadOp(args: ElementArgs & { token: string; count: number }, ctx: PageContext): Promise<Uploaded | Beyond> {
+export function uploadOp(args: ElementArgs & { token: string; count: number }, ctx: PageContext): Promise<Uploaded | Beyond | Around> {
   return onElement<Uploaded>(args, ctx, {
     needs: { visible: false },
     resolve: inputOf,

@@ -3,7 +3,7 @@ import type { PageContext } from '../context';
 import { mark } from '../aftermath';
 import { cut, describe, outline, type ElementInfo } from '../describe';
 import { closestAcross } from '../dom';
-import { onElement, type Beyond, type ElementArgs, type Hit } from '../element';
+import { onElement, type Around, type Beyond, type ElementArgs, type Hit } from '../element';
 import { PageError } from '../error';
 import { CODE_EDITORS, codeInput, isCodeEditor, writeCode } from './code-editor';
 import { writeEditable } from './editable';
@@ -19,7 +19,7 @@ export interface Filled extends Settled { element: ElementInfo; value: string; s
 const NOT_TEXT = '[type=checkbox], [type=radio], [type=hidden], [type=button], [type=submit], [type=reset], [type=image], [type=file]';
 const FIELD = `input:not(${NOT_TEXT}), textarea, select, [contenteditable=""], [contenteditable=true i], [contenteditable=plaintext-only i]`;
 
-export function valueOp(args: ElementArgs & Later & { value: string }, ctx: PageContext): Promise<Filled | Beyond> {
+export function valueOp(args: ElementArgs & Later & { value: string }, ctx: PageContext): Promise<Filled | Beyond | Around> {
   const { value } = args;
   return onElement<Filled>(args, ctx, {
     needs: { editable: true, keys: true, seenBy: (el) => (isCodeEditor(el) ? closestAcross(el, CODE_EDITORS) : null) },
