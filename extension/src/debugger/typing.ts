@@ -7,6 +7,7 @@ import { findDocument, type Doc } from '../tabs/document';
 import { childAt } from '../tabs/element';
 import { callPage } from '../tabs/page';
 import type { Send } from './attach';
+import type { Hearing } from './heard';
 import { charStroke, eventsOf, type Os, type Stroke } from './keys';
 
 /** So many events are on their way at once: waiting for each one takes a frame of the page's time. */
@@ -15,22 +16,35 @@ const WINDOW = 24;
 /** Asked before keys are sent: a page may have gone elsewhere, or handed the focus on, because of those before. Throws where none may go. */
 export type Admit = () => Promise<void>;
 
-export async function strike(send: Send, strokes: Stroke[], admit: Admit): Promise<void> {
+export async function strike(send: Send, strokes: Stroke[], admit: Admit, hearing: Hearing): Promise<void> {
   for (const stroke of strokes) {
     await admit();
-    for (const event of eventsOf(stroke)) await send('Input.dispatchKeyEvent', event);
+    hearing.next();
+    for (const event of eventsOf(stroke)) {
+      if (event.type !== 'keyUp') hearing.sends();
+      await send('Input.dispatchKeyEvent', event);
+    }
   }
 }
 
-export async function typeOut(call: Call, send: Send, text: string, delay: number, system: Os, admit: Admit): Promise<void> {
+/** What a person would call the characters of a text. */
+export const charactersOf = (text: string): string[] =>
+  [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text.replace(/\r\n?/g, '\n'))].map(({ segment }) => segment);
+
+export async function typeOut(call: Call, send: Send, characters: string[], delay: number, system: Os, admit: Admit, hearing: Hearing): Promise<void> {
   let pending: Promise<unknown>[] = [];
-  const graphemes = [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text.replace(/\r\n?/g, '\n'))];
-  for (const { segment } of graphemes) {
-    if (call.signal.aborted) break;
+  for (const segment of characters) {
     if (!pending.length) await admit();
+    hearing.next();
     const stroke = charStroke(segment, system);
-    if (stroke) for (const event of eventsOf(stroke)) pending.push(send('Input.dispatchKeyEvent', event));
-    else pending.push(send('Input.insertText', { text: segment }));
+    for (const event of stroke ? eventsOf(stroke) : []) {
+      if (event.type !== 'keyUp') hearing.sends();
+      pending.push(send('Input.dispatchKeyEvent', event));
+    }
+    if (!stroke) {
+      hearing.sends();
+      pending.push(send('Input.insertText', { text: segment }));
+    }
     for (const p of pending) p.catch(() => {});
     if (delay > 0 || stroke?.key === 'Enter' || stroke?.key === 'Tab' || pending.length >= WINDOW) {
       await Promise.all(pending);
@@ -54,6 +68,16 @@ export async function focusOf(call: Call, tabId: number): Promise<Focus> {
     doc = { ...child, tabId };
   }
   throw new BridgeError('ELEMENT_NOT_ACTIONABLE', 'the focus is in a frame whose page cannot be worked on');
+}
+
+/** The document that keys go to; the page's own where the focus is in a frame that cannot be worked on. */
+export async function focusedDocument(call: Call, tabId: number): Promise<Doc> {
+  try {
+    return (await focusOf(call, tabId)).doc;
+  } catch (e) {
+    if (!(e instanceof BridgeError) || e.code !== 'ELEMENT_NOT_ACTIONABLE') throw e;
+    return findDocument(call, tabId);
+  }
 }
 
 /** How long an editor may take to show what was typed. */

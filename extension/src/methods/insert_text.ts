@@ -1,6 +1,6 @@
 // insert_text: puts a text in where the focus is, all at once, as an input method or the emoji picker does: no keys.
 import type { Handler } from '../call';
-import { untilDialog } from '../debugger/input';
+import { Hearing } from '../debugger/heard';
 import { told, trusted } from '../debugger/trusted';
 import { focusOf, readBack } from '../debugger/typing';
 import type { InsertTextParams, InsertTextResult } from '../generated/methods';
@@ -11,7 +11,11 @@ export const handler: Handler<InsertTextParams, InsertTextResult> = async ({ tex
   return trusted(call, id, async (send) => {
     const before = await focusOf(call, id);
     call.acted();
-    const dialog = await untilDialog(id, () => send('Input.insertText', { text }));
+    const dialog = await Hearing.during(call, before.doc, 1, (hearing) => {
+      hearing.next();
+      hearing.sends();
+      return send('Input.insertText', { text });
+    });
     const value = dialog ? undefined : await readBack(call, id, before, text);
     return { text, element: before.element, ...(value === undefined ? {} : { value }), ...(before.frame === undefined ? {} : { frame: before.frame }), tab_id: id, ...told(dialog) };
   });

@@ -1,10 +1,10 @@
 // send_keys: key strokes and shortcuts, one after the other, where the focus is.
 import type { Handler } from '../call';
 import { dialogOf } from '../debugger/dialogs';
-import { untilDialog } from '../debugger/input';
+import { Hearing } from '../debugger/heard';
 import { os, parseKeys } from '../debugger/keys';
 import { refuseDialog, told, trusted } from '../debugger/trusted';
-import { strike } from '../debugger/typing';
+import { focusedDocument, strike } from '../debugger/typing';
 import type { SendKeysParams, SendKeysResult } from '../generated/methods';
 import { admitInput } from '../tabs/denied-frames';
 import { watchEffects } from '../tabs/effects';
@@ -19,8 +19,9 @@ export const handler: Handler<SendKeysParams, SendKeysResult> = async ({ keys, .
       const admit = () => admitInput(call, id, 'focus');
       await admit();
       refuseDialog(id, dialogOf(id));
+      const doc = await focusedDocument(call, id);
       call.acted();
-      return untilDialog(id, () => strike(send, strokes, admit));
+      return Hearing.during(call, doc, strokes.length, (hearing) => strike(send, strokes, admit, hearing));
     });
     const leads = strokes.some((s) => s.key === 'Enter');
     return { keys: strokes.map((s) => s.label), tab_id: id, ...told(dialog), ...(dialog ? {} : await effects.seen(leads)) };

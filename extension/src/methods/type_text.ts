@@ -1,10 +1,11 @@
 // type_text: a text is typed key by key, into the element that the target means or where the focus is; and read back.
 import type { Call, Handler } from '../call';
 import { debugging, type Send } from '../debugger/attach';
-import { clickAt, untilDialog } from '../debugger/input';
+import { Hearing } from '../debugger/heard';
+import { clickAt } from '../debugger/input';
 import { os } from '../debugger/keys';
 import { act, told, trusted } from '../debugger/trusted';
-import { focusOf, readBack, typeOut } from '../debugger/typing';
+import { charactersOf, focusOf, readBack, typeOut } from '../debugger/typing';
 import type { TypeTextParams, TypeTextResult } from '../generated/methods';
 import type { FocusTaken } from '../page/act/typing';
 import { admitInput } from '../tabs/denied-frames';
@@ -25,7 +26,9 @@ export const handler: Handler<TypeTextParams, TypeTextResult> = async ({ text, t
       const { shadow } = target ? await takeFocus(call, id, send, { target, timeout: Math.min(timeout ?? AGAIN_MS, AGAIN_MS) }) : {};
       const before = await focusOf(call, id);
       call.acted();
-      const dialog = await untilDialog(id, async () => typeOut(call, send, text, delay_ms, await os(), () => admitInput(call, id, 'focus')));
+      const system = await os();
+      const characters = charactersOf(text);
+      const dialog = await Hearing.during(call, before.doc, characters.length, (hearing) => typeOut(call, send, characters, delay_ms, system, () => admitInput(call, id, 'focus'), hearing));
       const value = dialog ? undefined : await readBack(call, id, before, text);
       return {
         typed: text, element: before.element, ...(value === undefined ? {} : { value }), ...(shadow ? { shadow } : {}), ...(before.frame === undefined ? {} : { frame: before.frame }),

@@ -5,6 +5,7 @@ import { boxOp } from './act/box';
 import { checkOp } from './act/check';
 import { clickAtOp, clickOp } from './act/click';
 import { framePointOp, frameShutOp } from './act/frame';
+import { hearKeysOp } from './act/hear';
 import { stillOp } from './act/kept';
 import { selectOp } from './act/options';
 import { pressHereOp, pressOp } from './act/press';
@@ -28,6 +29,7 @@ export const actOps: Record<string, PageOp> = {
   frame_shown: frameShownOp,
   point_frame: pointFrameOp,
   focus_state: focusStateOp,
+  hear_keys: hearKeysOp,
   focus_typing: focusTypingOp,
   box: boxOp,
   click: clickOp,
