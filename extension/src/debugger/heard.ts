@@ -99,7 +99,7 @@ export class Hearing {
 export function watchHeard(): void {
   chrome.runtime.onMessage.addListener((message: unknown, sender) => {
     const m = message as { type?: unknown; token?: unknown; what?: unknown } | null;
-    if (m?.type !== 'keys' || typeof m.token !== 'string' || sender.id !== chrome.runtime.id || !sender.tab) return;
+    if (m?.type !== 'keys' || typeof m.token !== 'string' || sender.id !== chrome.runtime.id) return;
     listeners.get(m.token)?.[m.what === 'left' ? 'left' : 'key']();
   });
 }

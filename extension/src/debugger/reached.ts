@@ -38,6 +38,6 @@ export function expectReach(): Reach {
 export function watchReached(): void {
   chrome.runtime.onMessage.addListener((message: unknown, sender) => {
     const m = message as { type?: unknown; token?: unknown; step?: unknown } | null;
-    if (m?.type === 'reached' && typeof m.token === 'string' && sender.id === chrome.runtime.id && sender.tab) expected.get(m.token)?.(m.step === 'press' ? 'press' : 'click');
+    if (m?.type === 'reached' && typeof m.token === 'string' && sender.id === chrome.runtime.id) expected.get(m.token)?.(m.step === 'press' ? 'press' : 'click');
   });
 }

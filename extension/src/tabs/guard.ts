@@ -3,7 +3,7 @@
 import { remaining, type Call } from '../call';
 import { dialogOf, dialogOpen, onDialog } from '../debugger/dialogs';
 import { watchForDialogs } from '../debugger/watchful';
-import { BridgeError, PageLeft, type ErrorExtra } from '../errors';
+import { BridgeError, PageLeft, toBridgeError, type ErrorExtra } from '../errors';
 import { FRESH_MS } from '../page/context';
 import { findDocument, liveTab, type Doc } from './document';
 
@@ -41,10 +41,15 @@ interface Run {
   call: Call;
   doc: Doc;
   report?: { value: unknown };
+  /** An act was sent to the page, whose word that it is done goes lost if the tab is closed in that moment. */
+  unsure?: true;
   /** The call is being answered: nothing may be done for it any more. */
   over?: true;
   fail(error: BridgeError): void;
 }
+
+/** The document had gone before the operation began: trying in its successor repeats nothing. */
+export class NotStarted extends PageLeft {}
 
 const runs = new Map<string, Run>();
 let counter = 0;
@@ -54,9 +59,9 @@ const generation = Date.now().toString(36);
 /**
  * Runs `start` (which injects something into the document) until it is done, the page is left, blocked or closed, or the call is
  * over. If the work had reported its act and the page went away, the report is the result. What `start` does in several steps it asks before
- * each, by `goOn`, whether it still may.
+ * each, by `goOn`, whether it still may, and says there if it sends an act.
  */
-export async function guard<T>(call: Call, doc: Doc, start: (run: string, goOn: () => void) => Promise<T>): Promise<T> {
+export async function guard<T>(call: Call, doc: Doc, start: (run: string, goOn: (acts?: boolean) => void) => Promise<T>): Promise<T> {
   if (call.signal.aborted) throw overdue(call);
   const shown = dialogOf(doc.tabId);
   if (shown) throw dialogOpen(doc.tabId, shown);
@@ -89,7 +94,10 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string, goOn: 
     const stuck = probe && Date.now() - probe.sentAt >= BLOCKED_MS;
     if (stuck && !(await Promise.race([probe.answered, failed, pause(RECOVERY_MS)]))) throw blocked(run);
     stopBeating = beat(run, time);
-    return await Promise.race([start(id, () => { if (run.over) throw new BridgeError('CANCELLED', 'cancelled'); }), failed]);
+    return await Promise.race([start(id, (acts) => {
+      if (run.over) throw new BridgeError('CANCELLED', 'cancelled');
+      if (acts) run.unsure = true;
+    }), failed]);
   } catch (e) {
     const error = e instanceof BridgeError ? e : fromChrome(e, run);
     run.over = true;
@@ -98,8 +106,9 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string, goOn: 
     if (gone && run.report) return run.report.value as T;
     if (run.report && !error.extra.maybe_executed) error.extra.maybe_executed = true;
     // The frames of a tab that is closed go before the news of it comes.
-    if (error instanceof PageLeft) await liveTab(doc.tabId);
-    throw error;
+    const told = error instanceof PageLeft ? await liveTab(doc.tabId).then(() => error, toBridgeError) : error;
+    if (told.code === 'TAB_NOT_FOUND' && run.unsure && !(error instanceof NotStarted)) told.extra.maybe_executed = true;
+    throw told;
   } finally {
     stopBeating?.();
     stopDialogs();
@@ -259,10 +268,11 @@ export function watchPages(): void {
   });
   chrome.runtime.onMessage.addListener((message: unknown, sender, answer: (at: number | false) => void) => {
     const m = message as { type?: unknown; run?: unknown; report?: unknown } | null;
-    if ((m?.type !== 'acted' && m?.type !== 'wanted') || typeof m.run !== 'string' || sender.id !== chrome.runtime.id || !sender.tab) return;
+    if ((m?.type !== 'acted' && m?.type !== 'wanted') || typeof m.run !== 'string' || sender.id !== chrome.runtime.id) return;
     const run = runs.get(m.run);
     if (m.type === 'wanted') return answer(run && !run.over ? Date.now() : false);
-    if (!run || run.doc.tabId !== sender.tab.id) return;
+    // Of a tab that is closed Chrome tells no more than which document it was.
+    if (!run || run.doc.documentId !== sender.documentId) return;
     run.report = { value: m.report };
     run.call.acted();
   });

@@ -5,7 +5,7 @@ import { overlayTold } from '../overlay/settings';
 import type { Bundle, Outcome, PageApi, RunContext } from '../page/index';
 import { asksBegun, seeingBegun } from './begun';
 import { findDocument, type Doc, type Where } from './document';
-import { documentGone, guard, startBy } from './guard';
+import { documentGone, guard, NotStarted, startBy } from './guard';
 
 export { framesOf, type Frame } from './document';
 
@@ -33,15 +33,15 @@ export async function callPage<T>(call: Call, tabId: number, op: string, args: u
   }
 }
 
-/** The document had gone before the operation began: trying in its successor repeats nothing. */
-class NotStarted extends PageLeft {}
+/** The operations that do something to the page by themselves. */
+const ACTS = new Set(['click', 'click_at', 'check', 'press', 'press_here', 'scroll', 'select', 'set_value', 'upload']);
 
 type Invoked = Outcome | null | undefined;
 
 function runIn<T>(call: Call, doc: Doc, op: string, args: unknown, ready: 'document' | 'parsed'): Promise<T> {
   return guard<T>(call, doc, async (run, goOn) => {
     const [begun] = await Promise.all([asksBegun(op) ? seeingBegun(doc) : undefined, seen.has(doc.documentId) ? undefined : put(doc, 'page.js')]);
-    goOn();
+    goOn(ACTS.has(op));
     const context: RunContext = { run, deadline: call.deadline, startBy: startBy(call), sentAt: Date.now(), ready, ...overlayTold(), ...(begun === undefined ? {} : { begun }) };
     let outcome = await invoke(doc, op, args, context);
     for (let i = 0; i < 2 && outcome && 'missing' in outcome; i++) {
