@@ -151,7 +151,7 @@ async function afterOthers(call: Call, aimed: Aimed): Promise<Aimed | BridgeErro
 }
 
 /** What the page says has arrived; an error if it says nothing, as it has gone on to another, or a dialog holds it. */
-async function verdict(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>, end: boolean): Promise<Verdict | BridgeError> {
+export async function verdict(call: Call, { doc, aim }: Pick<Aimed, 'doc' | 'aim'>, end: boolean): Promise<Verdict | BridgeError> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     return await Promise.race([

@@ -6,6 +6,7 @@ import { clickAt } from '../debugger/input';
 import { os } from '../debugger/keys';
 import { act, told, trusted } from '../debugger/trusted';
 import { charactersOf, focusOf, readBack, typeOut } from '../debugger/typing';
+import { BridgeError } from '../errors';
 import type { TypeTextParams, TypeTextResult } from '../generated/methods';
 import type { FocusTaken } from '../page/act/typing';
 import { admitInput } from '../tabs/denied-frames';
@@ -23,8 +24,11 @@ export const handler: Handler<TypeTextParams, TypeTextResult> = async ({ text, t
     // The field is waited for while other acts on the tab go on.
     if (target) await debugging(call, id, () => onElement<FocusTaken>(call, id, 'focus_typing', { target, timeout }, { look: true }));
     return await trusted(call, id, async (send) => {
-      const { shadow } = target ? await takeFocus(call, id, send, { target, timeout: Math.min(timeout ?? AGAIN_MS, AGAIN_MS) }) : {};
+      const taken = target && await takeFocus(call, id, send, { target, timeout: Math.min(timeout ?? AGAIN_MS, AGAIN_MS) });
+      const shadow = taken?.shadow;
       const before = await focusOf(call, id);
+      // An editor hands the focus on to a field of its own; one that nothing has is nobody's.
+      if (taken && before.element.tag === 'body' && taken.element.tag !== 'body') throw new BridgeError('ELEMENT_NOT_ACTIONABLE', 'the element was found, but the page lets neither it nor anything else have the focus');
       call.acted();
       const system = await os();
       const characters = charactersOf(text);
