@@ -20,7 +20,7 @@ const KB: usize = 1 << 10;
 const MB: usize = 1 << 20;
 
 /// In the order of the table in docs/configuration.md.
-const ALL: [Limit; 17] = [
+const ALL: [Limit; 18] = [
     limit("hello_bytes", KB, MB, |hub, _, n| hub.limits.hello_bytes = n),
     limit("client_bytes", 4 * KB, 256 * MB, |hub, _, n| hub.limits.client_bytes = n),
     limit("extension_bytes", 64 * KB, 1024 * MB, |hub, _, n| hub.limits.extension_bytes = n),
@@ -29,6 +29,7 @@ const ALL: [Limit; 17] = [
     limit("client_queue", 64 * KB, 1024 * MB, |_, driver, n| driver.client_queue = n),
     limit("extension_queue", 64 * KB, 4096 * MB, |_, driver, n| driver.extension_queue = n),
     limit("all_queues", MB, 16_384 * MB, |_, driver, n| driver.all_queues = n),
+    limit("all_incoming", MB, 16_384 * MB, |_, driver, n| driver.all_incoming = n),
     limit("strangers", 1, 1_024, |hub, driver, n| {
         hub.limits.greeting_strangers = n;
         driver.heads = n;

@@ -110,6 +110,34 @@ fn all_queues_together_are_bounded() {
     assert!((1..20).contains(&cut), "{cut} of 20 were cut off");
 }
 
+/// T113a: the largest that is not complete goes when all together are too long; the others may go on.
+#[test]
+fn all_unfinished_messages_together_are_bounded() {
+    let home = Home::new();
+    let daemon = home.serve_with(&["--port", "0", "--limit", "all_incoming=4194304"]);
+    let before = rss(daemon.child.id());
+    let beginning = format!(r#"{{"id":"1","method":"ping","params":{{"x":"{}"#, "x".repeat(1 << 20));
+    let mut slow: Vec<Wire> = (0..20).map(|_| Wire::client(&home)).collect();
+    for client in &mut slow {
+        // Whoever was cut off meanwhile takes no more.
+        let _ = client.0.get_mut().write_all(beginning.as_bytes());
+    }
+    let mut finished = 0;
+    for client in &mut slow {
+        let _ = client.0.get_mut().write_all(b"\"}}\n");
+        let mut line = String::new();
+        let _ = client.0.read_line(&mut line);
+        match serde_json::from_str(&line).unwrap_or_default() {
+            Value::Null => {}
+            Value::Object(answer) if answer["success"] == true => finished += 1,
+            other => assert_eq!(other["code"], "TOO_LARGE", "{other}"),
+        }
+    }
+    assert!((1..=4).contains(&finished), "{finished} of 20 were finished");
+    let memory = rss(daemon.child.id()).saturating_sub(before);
+    assert!(memory < 24 << 20, "{memory} bytes more");
+}
+
 /// One that asks for many large answers, one that never reads, and 128 that pipeline stand beside an honest client, which is
 /// always answered; the daemon's memory stays bounded. What it waits is a row of the benchmark.
 #[test]

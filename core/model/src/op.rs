@@ -197,6 +197,8 @@ pub enum Then {
     ForwardChanged,
     /// `refuse`
     Refuse,
+    /// `refuse`, because too much waits for its turn at a browser.
+    Busy,
     /// `answer`
     Answer,
     /// `hold`

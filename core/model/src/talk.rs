@@ -147,6 +147,10 @@ impl World {
                 self.hub.refuse(request, Code::Paused, REFUSED, true);
                 self.model.refuse(ask, Code::Paused, REFUSED, true);
             }
+            Then::Busy => {
+                self.hub.refuse(request, Code::Overloaded, BUSY, false);
+                self.model.refuse(ask, Code::Overloaded, BUSY, false);
+            }
             Then::Answer => {
                 let written = self.hub.answer(request, RESULT);
                 let bytes = written.parts().concat();
@@ -246,6 +250,8 @@ impl World {
 pub const CHANGED: &[u8] = br#"{"url":"https://checked.example/"}"#;
 /// Why a host refuses.
 pub const REFUSED: &str = "paused \"by\" user\n";
+/// Why a driver does.
+pub const BUSY: &str = "busy: too much waits for its turn";
 /// What a host answers by itself.
 pub const RESULT: &[u8] = br#"{"paused":false}"#;
 

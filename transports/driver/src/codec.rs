@@ -17,6 +17,12 @@ pub trait Codec: 'static {
     /// Whether a message has begun that is not complete.
     fn unfinished(&self) -> bool;
 
+    /// How many bytes of it are held.
+    fn held(&self) -> usize;
+
+    /// Lets go of the message in progress. Nothing is decoded any more.
+    fn give_up(&mut self);
+
     /// Offers memory for a large message in progress, so that it need not be asked of the system again; what
     /// is not wanted comes back.
     fn lend(&mut self, buffer: Vec<u8>) -> Option<Vec<u8>> {

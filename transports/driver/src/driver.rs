@@ -51,6 +51,8 @@ pub(crate) struct Shared<H: Host, C: Clock> {
     pub(crate) turns: RefCell<Vec<AnyLink>>,
     /// How many have something waiting for its turn.
     pub(crate) sharing: Cell<usize>,
+    /// When anybody's heavy answer came last.
+    pub(crate) heavy: Cell<Instant>,
     pub(crate) events: RefCell<VecDeque<Event>>,
     pub(crate) spares: RefCell<Spares>,
     /// Until when the large one of them is kept.
@@ -62,6 +64,8 @@ pub(crate) struct Shared<H: Host, C: Clock> {
     pub(crate) put_off: Cell<usize>,
     /// Bytes in all queues.
     pub(crate) queued: Cell<usize>,
+    /// Bytes of messages that are unfinished or wait for their turn, of all clients.
+    pub(crate) incoming: Cell<usize>,
     pub(crate) dues: RefCell<Dues>,
     pub(crate) heads: RefCell<Heads>,
 }
@@ -128,6 +132,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
             paused: RefCell::default(),
             turns: RefCell::default(),
             sharing: Cell::new(0),
+            heavy: Cell::new(Instant::from_millis(0)),
             events: RefCell::default(),
             spares: RefCell::default(),
             spare_until: Cell::new(None),
@@ -135,6 +140,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
             ready: Ready::default(),
             put_off: Cell::new(0),
             queued: Cell::new(0),
+            incoming: Cell::new(0),
             dues: RefCell::default(),
             heads: RefCell::default(),
         }))
@@ -283,6 +289,11 @@ impl<H: Host, C: Clock> Shared<H, C> {
     /// The hub knows it no longer.
     pub(crate) fn forget(&self, link: &AnyLink) {
         let Some(conn) = link.id.take() else { return };
+        // Nothing that it still sends is decoded.
+        if let Some(codec) = link.wire.borrow_mut().codec() {
+            codec.give_up();
+        }
+        self.count_unfinished(link, 0);
         let mut links = self.links.borrow_mut();
         if let Some(slot) = links.get_mut(usize::from(conn.slot()))
             && slot.as_ref().is_some_and(|held| Rc::ptr_eq(held, link))
@@ -303,6 +314,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         link.state.set(State::Dead);
         link.out.borrow_mut().clear();
         self.forgo(link);
+        self.count_unfinished(link, 0);
         self.recount(link);
         for kind in Kind::ALL {
             self.clear_due(link, kind);

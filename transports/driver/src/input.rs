@@ -14,6 +14,8 @@ pub enum Input<'a> {
     /// chose some.
     Forward(Option<&'a [u8]>),
     Refuse,
+    /// Refused by the driver itself, for too much waits for its turn.
+    Busy,
     Answer,
     Hold,
     Release {

@@ -21,7 +21,7 @@
 //! * **One write a wake-up and peer.** While other connections are known to be ready, writing is put off
 //!   until the last of them has been read, so that one write carries all they caused.
 //! * **Bounded.** Reading is bounded per wake-up, queues are bounded in bytes per connection and in all
-//!   ([`Options`]), messages by the codec.
+//!   ([`Options`]), messages by the codec, and those that are not complete in all.
 //! * **Fair.** One client's heavy answers are asked for a few at a time, so that another's request is soon
 //!   reached; a full read buffer ends a turn.
 //! * **Quiet.** One timer, armed only while something can come due.
@@ -32,6 +32,7 @@ mod driver;
 mod feed;
 mod heads;
 mod host;
+mod incoming;
 mod input;
 mod link;
 mod local;

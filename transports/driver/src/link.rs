@@ -46,6 +46,8 @@ pub(crate) struct Link<W: ?Sized> {
     pub(crate) progress: Cell<u64>,
     /// Its bytes in the sum of all queues.
     pub(crate) counted: Cell<usize>,
+    /// Bytes of the message that it has begun, in the sum of what came in.
+    pub(crate) unfinished: Cell<usize>,
     pub(crate) turns: Turns,
     pub(crate) nudge: Arc<Nudge>,
     pub(crate) wire: RefCell<W>,
@@ -157,6 +159,7 @@ impl<W> Link<W> {
             due: [const { Cell::new(u64::MAX) }; Kind::COUNT],
             progress: Cell::new(0),
             counted: Cell::new(0),
+            unfinished: Cell::new(0),
             turns: Turns::new(),
             nudge,
             wire: RefCell::new(wire),

@@ -9,6 +9,10 @@ pub struct Options {
     pub extension_queue: usize,
     /// What may wait in all queues together; beyond it the longest queue is cut off.
     pub all_queues: usize,
+    /// What clients' messages may hold together that are not complete, or wait for their turn at a browser. Beyond it the largest
+    /// unfinished one is cut off with 1009, and beyond half of it a
+    /// request that would have to wait is answered `OVERLOADED`.
+    pub all_incoming: usize,
     /// From here on a queue counts as slow: an extension's clients, or a client itself, are not read.
     pub slow_mark: usize,
     /// Below this it counts as fast again.
@@ -50,6 +54,7 @@ impl Default for Options {
             client_queue: 16 << 20,
             extension_queue: 64 << 20,
             all_queues: 256 << 20,
+            all_incoming: 128 << 20,
             slow_mark: 1 << 20,
             fast_mark: 256 << 10,
             stall_ms: 10_000,

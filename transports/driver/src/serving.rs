@@ -201,6 +201,7 @@ where
         }
         spares.give(replies);
         drop(spares);
+        shared.check_unfinished(&self.any);
         self.lend();
         self.time_message(completed, now);
     }
@@ -235,6 +236,7 @@ where
     /// The peer sends nothing more.
     fn ended(&mut self) {
         let end = self.link.wire.borrow_mut().codec.end();
+        self.shared.check_unfinished(&self.any);
         match end {
             End::Closed => self.link.state.set(State::Dead),
             End::Half(last) => {

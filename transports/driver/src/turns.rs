@@ -12,7 +12,7 @@ use crate::host::Host;
 use crate::input::Input;
 use crate::link::AnyLink;
 use crate::timers::Kind;
-use bridge_core::{Instant, Request, Ticket};
+use bridge_core::{Code, Fault, Instant, Request, Ticket};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -104,6 +104,12 @@ impl Turns {
     pub(crate) fn len(&self) -> usize {
         self.waiting.borrow().len()
     }
+
+    /// What the waiting ones hold in memory, counted now.
+    #[cfg(feature = "contract")]
+    pub(crate) fn held(&self) -> usize {
+        self.waiting.borrow().iter().map(|waiting| waiting.params.len()).sum()
+    }
 }
 
 impl<H: Host, C: Clock> Shared<H, C> {
@@ -127,13 +133,13 @@ impl<H: Host, C: Clock> Shared<H, C> {
     }
 
     /// How many bytes of answers it may have under way. Those who have more waiting share what one alone would have, so that
-    /// what stands before everybody else's hardly grows with them. Who is known to be light need not stand back, and a
-    /// newcomer not for more than half.
+    /// what stands before everybody else's hardly grows with them. Who is known to be light need not stand back. A newcomer
+    /// takes half beside one of them and less beside more, for others may have come with it, and nobody knows what is coming.
     pub(crate) fn window(&self, link: &AnyLink) -> usize {
         let (turns, window) = (&link.turns, self.options.under_way);
         let others = self.sharing.get() - usize::from(turns.shares.get());
         match turns.weight.get() {
-            None if others > 0 => window / 2,
+            None if others > 0 => window / (2 * others),
             Some(weight) if weight > window / MOST => window / (others + 1),
             _ => window,
         }
@@ -149,10 +155,16 @@ impl<H: Host, C: Clock> Shared<H, C> {
         }
     }
 
+    /// Notes what of it waits, here and in the sum of all that came in and went nowhere yet.
+    fn weigh(&self, link: &AnyLink, bytes: usize) {
+        let before = link.turns.bytes.replace(bytes);
+        self.incoming.set(self.incoming.get() - before + bytes);
+    }
+
     /// Forgets what waits.
     pub(crate) fn forgo(&self, link: &AnyLink) {
         *link.turns.waiting.borrow_mut() = VecDeque::new();
-        link.turns.bytes.set(0);
+        self.weigh(link, 0);
         self.share(link);
     }
 
@@ -166,8 +178,20 @@ impl<H: Host, C: Clock> Shared<H, C> {
         asked
     }
 
-    /// Holds a request until its turn.
+    /// Holds a request until its turn, or says that too much waits already.
     pub(crate) fn wait(&self, link: &AnyLink, request: Request<'_>, now: Instant) {
+        // The other half is for messages that are not complete: nobody is cut off for what others have waiting.
+        if self.incoming.get() + request.params().len() > self.options.all_incoming / 2 {
+            self.host.declined(Fault::Overloaded);
+            self.host.input(&Input::Busy);
+            self.hub.borrow_mut().refuse(
+                request,
+                Code::Overloaded,
+                "busy: too much waits for its turn",
+                false,
+            );
+            return;
+        }
         let (method, params) = (Box::<str>::from(request.method()), Box::<[u8]>::from(request.params()));
         let once = request.once().map(Box::from);
         self.host.input(&Input::Hold);
@@ -175,17 +199,20 @@ impl<H: Host, C: Clock> Shared<H, C> {
         // If it is refused, the answer is queued.
         let Some(ticket) = self.noted(held, |ticket| Some((ticket.call(), None))) else { return };
         let turns = &link.turns;
-        turns.bytes.set(turns.bytes.get() + params.len());
+        self.weigh(link, turns.bytes.get() + params.len());
         turns.waiting.borrow_mut().push_back(Waiting { ticket, method, params, once });
         self.share(link);
         if link.due[Kind::Turn as usize].get() == u64::MAX {
             turns.answered.set(false);
-            self.set_due(link, Kind::Turn, now.saturating_add_ms(PATIENCE_MS));
+            self.be_patient(link, now);
         }
     }
 
     /// An answer for the client was queued; others may go now.
     pub(crate) fn answered(&self, link: &AnyLink, len: usize) {
+        if len > self.options.under_way / MOST {
+            self.heavy.set(self.clock.now());
+        }
         link.turns.answered(len, self.options.under_way);
         self.list_turn(link);
     }
@@ -221,7 +248,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         while let Some(first) = waiting.front()
             && !self.hub.borrow().is_held(&first.ticket)
         {
-            turns.bytes.set(turns.bytes.get() - first.params.len());
+            self.weigh(link, turns.bytes.get() - first.params.len());
             waiting.pop_front();
         }
         drop(waiting);
@@ -241,7 +268,7 @@ impl<H: Host, C: Clock> Shared<H, C> {
         self.prune(link);
         let turns = &link.turns;
         let Some(next) = turns.waiting.borrow_mut().pop_front() else { return false };
-        turns.bytes.set(turns.bytes.get() - next.params.len());
+        self.weigh(link, turns.bytes.get() - next.params.len());
         self.share(link);
         let Waiting { ticket, method, params, once } = next;
         let now = self.clock.now();
@@ -259,20 +286,34 @@ impl<H: Host, C: Clock> Shared<H, C> {
 
     /// No answer for a while: the client may be waiting for many things at once, so more goes on; as much again as it may
     /// have under way, for it may as well be that its answers take long because they are heavy. Where they are known to be
-    /// light, answers that trickle in say nothing against it.
+    /// light, answers that trickle in say nothing against it. Where they are known to be heavy, anybody's heavy answer explains
+    /// the wait.
     pub(crate) fn turn_due(&self, link: &AnyLink, now: Instant) {
         self.prune(link);
-        let weight = link.turns.weight(self.options.under_way);
-        if !link.turns.answered.replace(false) || weight <= self.options.under_way / MOST {
+        let (turns, window) = (&link.turns, self.options.under_way);
+        let weight = turns.weight(window);
+        let light = weight <= window / MOST;
+        let explained = turns.weight.get().is_some() && self.heavy.get().saturating_add_ms(PATIENCE_MS) > now;
+        if light || !(turns.answered.replace(false) || explained) {
             let more = self.window(link) / weight.max(1);
             for _ in 0..more.clamp(1, REGARDLESS) {
                 if !self.pass_on(link) {
                     break;
                 }
             }
+        } else {
+            // What it had under way may have ended without an answer.
+            while self.fits(link, self.count(link)) && self.pass_on(link) {}
         }
-        if !link.turns.waiting.borrow().is_empty() {
-            self.set_due(link, Kind::Turn, now.saturating_add_ms(PATIENCE_MS));
+        if !turns.waiting.borrow().is_empty() {
+            self.be_patient(link, now);
         }
+    }
+
+    /// Sets the clock after which more passes regardless. Newcomers share that, too: while they have no answer yet, those of
+    /// the others may stand before theirs.
+    fn be_patient(&self, link: &AnyLink, now: Instant) {
+        let sharing = if link.turns.weight.get().is_none() { self.sharing.get().max(1) } else { 1 };
+        self.set_due(link, Kind::Turn, now.saturating_add_ms(PATIENCE_MS * sharing as u64));
     }
 }

@@ -352,6 +352,39 @@ fn no_more_are_cut_off_than_the_bound_asks_for() {
     assert_eq!(still.connections(), 9);
 }
 
+/// The beginning of a text message of 64 KB.
+fn begun(bytes: usize) -> Vec<u8> {
+    let mut out = vec![0x81, 0xff, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    out.resize(out.len() + bytes, b' ');
+    out
+}
+
+/// T113a: each of them may be large, and all together may not.
+#[test]
+fn all_unfinished_messages_together_are_bounded() {
+    let options = Options { all_incoming: 100_000, ..Options::default() };
+    let mut still = Still::with(options);
+    let browser = joined(&mut still, "extension", 1 << 20);
+    browser.put(&begun(60_000));
+    let clients: Vec<_> = (1..=9).map(|_| joined(&mut still, "client", 1 << 20)).collect();
+    for (n, client) in clients.iter().enumerate() {
+        client.put(&begun(10_000 + n));
+        still.run();
+    }
+    assert_eq!(still.connections(), 10, "an answer that was asked for does not count");
+    clients[3].put(&[b' '; 20_000]);
+    still.run();
+    assert_eq!(still.connections(), 9);
+    assert_eq!(close_code(&clients[3].take()), Some(1009), "the largest had to go");
+    // What is complete, or has gone, has made room.
+    clients[4].put(&[b' '; 65_536 - 10_004]);
+    still.run();
+    drop(clients);
+    still.pass(2_000);
+    assert_eq!(still.connections(), 1);
+    assert_eq!(still.driver.census().incoming, 0);
+}
+
 #[test]
 fn a_client_is_not_read_while_its_browser_does_not_read() {
     let mut still = Still::new();

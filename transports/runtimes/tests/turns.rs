@@ -18,9 +18,12 @@ struct Still {
 
 impl Still {
     fn new() -> Self {
+        Self::with(Options { client_queue: 1 << 30, all_queues: 1 << 30, ..Options::default() })
+    }
+
+    fn with(options: Options) -> Self {
         let pool = LocalPool::new();
         let clock = StillClock::new();
-        let options = Options { client_queue: 1 << 30, all_queues: 1 << 30, ..Options::default() };
         let driver = World::driver(config(), options, clock.clone());
         pool.spawner().spawn_local(driver.run_timers()).unwrap();
         Self { pool, clock, driver }
@@ -131,7 +134,11 @@ fn greedy_clients_share_what_one_may_have_under_way() {
     let greedy: Vec<End> = (0..6).map(|_| still.local("client")).collect();
     greedy.iter().for_each(|client| ask(client, 0, 20, ""));
     let mut under_way = VecDeque::from(asked(&browser));
-    assert!(under_way.len() <= 8 + 5 * 4, "{} under way before anything is known", under_way.len());
+    assert!(
+        under_way.len() <= 8 + 4 + 2 + 2 + 1 + 1,
+        "{} under way before anything is known",
+        under_way.len()
+    );
     let honest = still.local("client");
     let mut heard = 0;
     for answered in 0..6 * 20 {
@@ -151,6 +158,28 @@ fn greedy_clients_share_what_one_may_have_under_way() {
     // Nobody shares any more.
     ask(&still.local("client"), 0, 20, "");
     assert_eq!(asked(&browser).len(), 8);
+}
+
+/// While a browser is at work on what others asked for, nobody's patience ends but everybody's together.
+#[test]
+fn of_greedy_newcomers_little_is_asked_for_regardless_while_the_browser_is_busy() {
+    let mut still = Still::new();
+    let browser = still.local("extension");
+    let greedy: Vec<End> = (0..8).map(|_| still.local("client")).collect();
+    greedy.iter().for_each(|client| ask(client, 0, 24, ""));
+    let mut under_way = VecDeque::from(asked(&browser));
+    let mut most = under_way.len();
+    // A hundred megabytes a second.
+    for _ in 0..8 * 24 {
+        still.pass(40);
+        under_way.extend(asked(&browser));
+        most = most.max(under_way.len());
+        answer(&browser, &under_way.pop_front().expect("there is always one under way"), 4 << 20);
+        under_way.extend(asked(&browser));
+    }
+    assert!(most <= 24, "{most} under way");
+    let heard: usize = greedy.iter().map(|client| std::iter::from_fn(|| client.try_recv()).count()).sum();
+    assert_eq!(heard, 8 * 24);
 }
 
 /// A slow browser is not given more and more of what it is slow with.
@@ -236,6 +265,33 @@ fn time_runs_while_waiting_for_a_turn() {
     assert_eq!(asked(&browser).len(), 8, "what nobody waits for is not asked");
     ask(&client, 0, 8, "");
     assert_eq!(asked(&browser).len(), 8);
+}
+
+/// T113a: what waits is bounded for all clients together, and who asks for more is told.
+#[test]
+fn what_all_clients_have_waiting_for_their_turn_is_bounded() {
+    let still = Still::with(Options { all_incoming: 200_000, ..Options::default() });
+    let browser = still.local("extension");
+    let params = format!(r#","params":{{"x":"{}"}}"#, "y".repeat(10_000));
+    let clients: Vec<End> = (0..4).map(|_| still.local("client")).collect();
+    clients.iter().for_each(|client| ask(client, 0, 14, &params));
+    let told = |client: &End| {
+        let answers: Vec<String> =
+            std::iter::from_fn(|| client.try_recv()).map(|text| String::from_utf8(text).unwrap()).collect();
+        assert!(answers.iter().all(|text| text.contains(r#""code":"OVERLOADED""#)), "{answers:?}");
+        answers.len()
+    };
+    let refused: usize = clients.iter().map(told).sum();
+    let passed = asked(&browser);
+    assert_eq!(passed.len() + 9 + refused, 4 * 14, "nine times ten thousand bytes fit");
+    // Answers make room.
+    passed[..8].iter().for_each(|id| answer(&browser, id, 10));
+    assert_eq!(std::iter::from_fn(|| clients[0].try_recv()).count(), 8);
+    assert!(!asked(&browser).is_empty());
+    ask(&clients[3], 100, 101, &params);
+    assert_eq!(told(&clients[3]), 0);
+    drop(clients);
+    assert_eq!(still.driver.census().incoming, 0);
 }
 
 #[test]

@@ -40,6 +40,8 @@ impl Episode {
         assert!(census.listed == 0 && !census.ready, "work is left lying: {census:?}");
         let why = census.congested + census.turns;
         assert!(census.paused == 0 || why > 0, "somebody is not read, and for no reason: {census:?}");
+        assert_eq!(census.incoming, census.held, "the sum of what came in and went nowhere: {census:?}");
+        assert!(census.incoming <= options.all_incoming, "too much came in and went nowhere: {census:?}");
         let longest = options.client_queue.max(options.extension_queue);
         assert!(census.longest_behind <= longest, "a queue is too long: {census:?}");
         // What is being written when a queue is cut off stays.

@@ -116,6 +116,7 @@ impl Host for SimHost {
             Input::Forward(None) => replay::Input::Then(Then::Forward),
             Input::Forward(Some(_)) => replay::Input::Then(Then::ForwardChanged),
             Input::Refuse => replay::Input::Then(Then::Refuse),
+            Input::Busy => replay::Input::Then(Then::Busy),
             Input::Answer => replay::Input::Then(Then::Answer),
             Input::Hold => replay::Input::Then(Then::Hold),
             Input::Release { call, method, params, once } => replay::Input::Release {

@@ -40,6 +40,7 @@ pub(crate) fn options(chance: &Chance, crowded: bool) -> Options {
         } else {
             chance.pick(&[640 << 10, 64 << 20])
         },
+        all_incoming: if crowded { chance.pick(&[16 << 10, 64 << 10]) } else { 64 << 20 },
         slow_mark: chance.pick(&[8 << 10, 1 << 20]),
         fast_mark: chance.pick(&[1 << 10, 8 << 10]),
         under_way: chance.pick(&[64 << 10, 512 << 10, 8 << 20]),

@@ -69,6 +69,7 @@ impl Watch {
             }
             Input::Release { call, .. } => self.released(call),
             Input::Reject(conn, Violation::Slow) => self.cut_off(conn),
+            Input::Reject(conn, Violation::TooBig) => self.made_room(conn),
             _ => {}
         }
     }
@@ -139,6 +140,18 @@ impl Watch {
                 assert!(patience.count <= REGARDLESS, "{} were passed on without room", patience.count);
             }
             self.calls.borrow_mut().insert(call, (conn, true));
+        }
+    }
+
+    /// Its message is too large, or has most of what is too much together.
+    fn made_room(&self, conn: ConnId) {
+        let driver = self.driver.borrow();
+        let Some(driver) = driver.as_ref() else { return };
+        let (queues, incoming) = (driver.queues(), driver.census().incoming);
+        let its = queues.iter().find(|queue| queue.conn == conn).map(|queue| queue.unfinished);
+        let most = queues.iter().map(|queue| queue.unfinished).max();
+        if incoming > self.options.get().all_incoming && its == most {
+            self.relieved.borrow_mut().push(conn);
         }
     }
 

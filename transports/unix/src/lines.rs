@@ -94,6 +94,14 @@ impl Codec for Lines {
         !self.part.is_empty()
     }
 
+    fn held(&self) -> usize {
+        self.part.len()
+    }
+
+    fn give_up(&mut self) {
+        self.part = Vec::new();
+    }
+
     fn lend(&mut self, mut buffer: Vec<u8>) -> Option<Vec<u8>> {
         if self.part.len() < WORTH || self.part.capacity() >= buffer.capacity() {
             return Some(buffer);

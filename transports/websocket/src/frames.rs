@@ -205,6 +205,14 @@ impl Codec for Frames {
         self.have > 0 || self.frame.is_some() || self.text.is_some()
     }
 
+    fn held(&self) -> usize {
+        self.text.as_ref().map_or(0, Vec::len)
+    }
+
+    fn give_up(&mut self) {
+        self.text = None;
+    }
+
     fn lend(&mut self, mut buffer: Vec<u8>) -> Option<Vec<u8>> {
         match &mut self.text {
             Some(text) if text.len() >= STEP && text.capacity() < buffer.capacity() => {

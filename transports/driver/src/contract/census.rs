@@ -18,6 +18,10 @@ pub struct Census {
     pub waiting: usize,
     /// The longest queue, without the message being written.
     pub longest_behind: usize,
+    /// Bytes of clients' messages that are unfinished or wait for their turn, as the driver counts them along the way.
+    pub incoming: usize,
+    /// The same, counted now.
+    pub held: usize,
     /// Requests whose turn has not come.
     pub turns: usize,
     /// Deadlines of the driver's own.
@@ -43,6 +47,8 @@ pub struct Queue {
     pub behind: usize,
     /// What may wait there.
     pub limit: usize,
+    /// Bytes of a message that it has begun and not finished.
+    pub unfinished: usize,
     /// When the socket last took something, in milliseconds, if it takes no more.
     pub stalled_since: Option<u64>,
 }
@@ -61,6 +67,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
                     Some(Role::Extension) => options.extension_queue,
                     _ => options.client_queue,
                 },
+                unfinished: link.unfinished.get(),
                 stalled_since: link.blocked.get().then(|| link.progress.get()),
             })
         };
@@ -83,6 +90,7 @@ impl<H: Host, C: Clock> Driver<H, C> {
             known: shared.links.borrow().iter().flatten().count(),
             calls: shared.hub.borrow().in_flight(),
             queued: shared.queued.get(),
+            incoming: shared.incoming.get(),
             ready: !shared.ready.none(),
             dues: shared.dues.borrow().len(),
             listed: shared.touched.borrow().len() + shared.turns.borrow().len(),
@@ -94,6 +102,10 @@ impl<H: Host, C: Clock> Driver<H, C> {
             census.congested += usize::from(link.congestion.get() != Congestion::Clear);
             census.waiting += link.waiting();
             census.longest_behind = census.longest_behind.max(link.behind());
+            census.held += link.turns.held();
+            if link.role.get() != Some(Role::Extension) {
+                census.held += link.wire.borrow_mut().codec().map_or(0, |codec| codec.held());
+            }
             census.turns += link.turns.len();
         }
         census
