@@ -178,6 +178,7 @@ pub use peer::{BrowserInfo, Class, ConnInfo, Door, Keyring, Peer, Role, Trust};
 pub use pending::Pending;
 pub use request::{Notice, NoticeKind, Request};
 pub use slots::{CallId, ConnId, Slots, Ticket};
+pub use text::deceptive;
 pub use time::Instant;
 
 /// A fingerprint of a set of method names, whatever their order: an extension whose set differs is stale.

@@ -16,12 +16,15 @@ pub(crate) fn label<const N: usize>(text: impl Iterator<Item = char>) -> Name<N>
     out
 }
 
-/// Control characters, line ends, direction marks, and what cannot be seen.
-pub(crate) fn deceptive(c: char) -> bool {
+/// Whether a character does something to a terminal or to a reader, rather than to be read: control characters with line ends
+/// and tabs among them, what turns the direction, and what cannot be seen.
+pub fn deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            // Letters that only programs see.
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The whole of `text` if it fits and holds no control characters.

@@ -3,29 +3,20 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Characters that do something to a terminal or to a reader, rather than to be read. Line ends and tabs are among them.
-pub(crate) fn is_odd(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            // What cannot be seen, and what turns the direction.
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            // Letters that only programs see.
-            | '\u{e0000}'..='\u{e0fff}')
-}
+use bridge_core::deceptive;
 
 /// Text for a terminal.
 pub(crate) fn harmless(text: &str) -> String {
     // The joiners that Persian, Hindi and families of emoji are written with turn and hide nothing.
     let kept = |c: char| matches!(c, '\n' | '\t' | '\u{200c}' | '\u{200d}');
-    let shown = |c: char| if is_odd(c) && !kept(c) { '\u{fffd}' } else { c };
+    let shown = |c: char| if deceptive(c) && !kept(c) { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
 }
 
 /// JSON that says the same, with what JSON itself lets stand escaped too.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     // Between the tokens of a JSON text line ends are white space, and in a string they cannot stand.
-    let odd = |c: char| is_odd(c) && !matches!(c, '\n' | '\r' | '\t');
+    let odd = |c: char| deceptive(c) && !matches!(c, '\n' | '\r' | '\t');
     if !text.contains(odd) {
         return Cow::Borrowed(text);
     }
@@ -59,7 +50,7 @@ mod tests {
         let said = json!({"t\u{9b}": "\u{9b}2J\u{85}\u{202e}\u{e0041}\u{7f}\u{1b}é👍\n"});
         let text = serde_json::to_string_pretty(&said).unwrap_or_default();
         let shown = json(&text);
-        assert!(shown.chars().all(|c| c == '\n' || !super::is_odd(c)), "{shown}");
+        assert!(shown.chars().all(|c| c == '\n' || !bridge_core::deceptive(c)), "{shown}");
         assert!(
             shown.contains("\\u009b2J\\u0085\\u202e\\udb40\\udc41\\u007f") && shown.contains("é👍"),
             "{shown}"

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use bridge_core::deceptive;
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
-use crate::harmless::is_odd;
 use crate::log_file::Own;
 use crate::trouble::{Doing, Outcome};
 
@@ -70,7 +70,7 @@ impl Log for Lines {
 }
 
 fn escaped(c: char) -> impl Iterator<Item = char> {
-    let (as_is, escape) = if is_odd(c) { (None, Some(c.escape_unicode())) } else { (Some(c), None) };
+    let (as_is, escape) = if deceptive(c) { (None, Some(c.escape_unicode())) } else { (Some(c), None) };
     as_is.into_iter().chain(escape.into_iter().flatten())
 }
 
