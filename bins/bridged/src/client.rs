@@ -82,7 +82,7 @@ impl Client {
             }
             Role::Control => json!({"type":"hello","role":"control","protocol":2,"name":"bridged"}),
         };
-        client.send(&hello, GRACE)?;
+        client.send(hello.to_string(), GRACE)?;
         let line = client.receive(GRACE)?;
         match serde_json::from_slice::<Value>(&line) {
             Ok(ack) if ack["type"] == "hello_ack" => {
@@ -112,8 +112,9 @@ impl Client {
         if let Some(deadline) = deadline {
             request["timeout_ms"] = json!(deadline.as_millis() as u64);
         }
+        let request = request.to_string();
         // A line that is too long would end the connection.
-        let bytes = request.to_string().len() as u64;
+        let bytes = request.len() as u64;
         if bytes > self.most {
             return Err(Failure::Refused(Refusal {
                 error: format!(
@@ -125,7 +126,7 @@ impl Client {
             }));
         }
         let within = deadline.unwrap_or(DEADLINE) + GRACE;
-        self.send(&request, within)?;
+        self.send(request, within)?;
         let line = self.receive(within)?;
         let answer: Answer = serde_json::from_slice(&line)
             .map_err(|e| Failure::Broken(format!("the answer is not understood: {e}")))?;
@@ -148,8 +149,7 @@ impl Client {
     }
 
     /// A daemon that reads nothing (it was stopped, say) is waited for no longer than one that does not answer.
-    fn send(&mut self, message: &Value, within: Duration) -> Result<(), Failure> {
-        let mut line = message.to_string();
+    fn send(&mut self, mut line: String, within: Duration) -> Result<(), Failure> {
         line.push('\n');
         self.stream.get_ref().set_write_timeout(Some(within)).map_err(gone)?;
         self.stream.get_mut().write_all(line.as_bytes()).map_err(|e| late(e, "take the request", within))
@@ -197,7 +197,7 @@ mod tests {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let mut client = Client { stream: BufReader::new(ours), calls: 0, most: u64::MAX };
         let large = json!({"text": "x".repeat(8 << 20)});
-        let said = client.send(&large, Duration::from_millis(20));
+        let said = client.send(large.to_string(), Duration::from_millis(20));
         let Err(Failure::Refused(refusal)) = said else { unreachable!("{said:?}") };
         assert_eq!((refusal.code.as_str(), refusal.maybe_executed), ("TIMEOUT", false));
     }
