@@ -132,6 +132,11 @@ impl<H: Host, C: Clock> Door<H, C> {
         connection::serve(&self.0, io, local, peer).await;
     }
 
+    /// Ends every session of MCP, with its calls: whoever comes back to one is told to begin anew.
+    pub fn end_sessions(&self) {
+        self.0.mcp.end_sessions();
+    }
+
     /// Ready when no request is being answered, or after `grace_ms`. Stop accepting and shut the driver down first.
     pub async fn finish(&self, grace_ms: u64) {
         let inside = &self.0;

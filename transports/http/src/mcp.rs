@@ -79,6 +79,12 @@ impl<H: Host, C: Clock> Mcp<H, C> {
         Duration::from_millis(self.clock.now().as_millis())
     }
 
+    /// Ends every session.
+    pub(crate) fn end_sessions(self: &Rc<Self>) {
+        self.front.borrow_mut().end_sessions();
+        self.act();
+    }
+
     /// Answers one request; dropped, its client is gone.
     pub(crate) async fn run(self: &Rc<Self>, head: &Head, body: &[u8], credential: &str) -> Response {
         let headers: Vec<(&str, &str)> =

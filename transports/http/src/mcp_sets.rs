@@ -62,6 +62,12 @@ impl<H: Host, C: Clock> Sets<H, C> {
         mcp.run(head, body, credential).await
     }
 
+    /// Ends every session of every choice.
+    pub(crate) fn end_sessions(&self) {
+        let all: Vec<_> = self.sets.borrow().values().map(|there| there.mcp.clone()).collect();
+        all.iter().for_each(|mcp| mcp.end_sessions());
+    }
+
     /// The endpoint of a choice.
     fn of(&self, set: &ToolSet) -> Result<Rc<Mcp<H, C>>, (u16, String)> {
         let mut sets = self.sets.borrow_mut();

@@ -200,6 +200,11 @@ impl RpcError {
         Self::new(-32600, message)
     }
 
+    /// As many calls are under way as may be.
+    pub(crate) fn overloaded(calls: usize) -> Self {
+        Self::new(-32603, format!("OVERLOADED: {calls} calls are under way; wait for one"))
+    }
+
     /// No such method.
     pub fn method_not_found() -> Self {
         Self::new(Self::METHOD_NOT_FOUND, "method not found")

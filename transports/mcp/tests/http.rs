@@ -83,9 +83,29 @@ impl Rig {
     }
 
     fn hello(&mut self) -> String {
-        let response = self.post(&[], r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#);
-        assert_eq!(response.status, 200);
-        header(&response, "Mcp-Session-Id").expect("a session")
+        self.hello_of("test").expect("a session")
+    }
+
+    /// Begins a session as the client of this name; an answer without one is that it must not.
+    fn hello_of(&mut self, name: &str) -> Option<String> {
+        let response = self.post(&[], &format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{{}},"clientInfo":{{"name":"{name}","version":"1"}}}}}}"#));
+        assert!(response.status == 200 || code(&response) == (503, -32603), "{response:?}");
+        header(&response, "Mcp-Session-Id")
+    }
+
+    /// A call in a session that its page answers at once, or never.
+    fn calls_in(&mut self, session: &str, answered: bool) {
+        let call = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"click"}}"#;
+        self.send("POST", &[JSON, BOTH, ("mcp-session-id", session)], call);
+        if answered {
+            let (key, ..) = self.calls.pop().expect("a call");
+            self.front.handle_answer(
+                key,
+                Answer::Frame(br#"{"success":true,"result":{}}"#.to_vec()),
+                self.now,
+            );
+            self.drain();
+        }
     }
 
     fn answer(&mut self, frame: &str) {
@@ -169,7 +189,7 @@ fn a_deleted_session_is_gone_and_its_calls_given_up() {
     rig.send("DELETE", &[("mcp-session-id", &session)], "");
     let statuses: Vec<_> =
         rig.responses.drain(..).map(|(exchange, response)| (exchange == waiting, response.status)).collect();
-    assert_eq!(statuses, [(true, 202), (false, 204)]);
+    assert_eq!(statuses, [(true, 404), (false, 204)], "who waits in it is told that it is gone");
     assert_eq!((rig.cancelled.len(), rig.gone.len()), (1, 1));
     assert_eq!(rig.post(&[("mcp-session-id", &session)], PING).status, 404);
     rig.send("DELETE", &[("mcp-session-id", &session)], "");
@@ -197,6 +217,87 @@ fn idle_sessions_expire_and_the_idlest_makes_room() {
     rig.drain();
     assert_eq!(rig.gone.last().unwrap().to_string(), first);
     assert_eq!(rig.front.sessions(), 1);
+}
+
+/// A client that begins a session a call and never ends one, beside an honest one that rests.
+#[test]
+fn a_client_that_begins_sessions_without_end_costs_others_none() {
+    let few = || FrontConfig { max_sessions: 8, max_sessions_client: 6, ..FrontConfig::default() };
+    let mut rig = Rig::with(few());
+    let honest = rig.hello_of("honest").unwrap();
+    rig.calls_in(&honest, true);
+    for _ in 0..50 {
+        rig.now += Duration::from_secs(1);
+        let session = rig.hello_of("careless").unwrap();
+        rig.calls_in(&session, true);
+    }
+    assert_eq!(rig.front.sessions(), 7, "its share, and the honest one's");
+    assert_eq!(rig.post(&[("mcp-session-id", &honest)], PING).status, 200);
+    // Many that begin and then do nothing go before one that has done something, whatever they call themselves.
+    for other in 0..50 {
+        rig.now += Duration::from_secs(1);
+        rig.hello_of(&format!("prober-{other}")).unwrap();
+    }
+    assert_eq!((rig.front.sessions(), rig.post(&[("mcp-session-id", &honest)], PING).status), (8, 200));
+}
+
+/// A client all of whose sessions hang, beside others that come.
+#[test]
+fn a_client_whose_sessions_are_all_busy_keeps_nobody_else_out() {
+    let mut rig =
+        Rig::with(FrontConfig { max_sessions: 8, max_sessions_client: 6, ..FrontConfig::default() });
+    for _ in 0..6 {
+        let session = rig.hello_of("hung").unwrap();
+        rig.calls_in(&session, false);
+    }
+    assert_eq!(rig.hello_of("hung"), None, "its share is taken");
+    let response = rig.hello_of("honest").unwrap();
+    rig.calls_in(&response, true);
+    for _ in 0..20 {
+        assert!(rig.hello_of("another").is_some());
+    }
+    assert_eq!(rig.post(&[("mcp-session-id", &response)], PING).status, 200);
+    assert_eq!(rig.front.sessions(), 8);
+}
+
+/// Stateless requests share one session; whose calls hang there costs no other caller its own.
+#[test]
+fn a_stateless_caller_with_too_many_calls_keeps_nobody_else_out() {
+    let config = Config { max_in_flight: 3, ..Config::default() };
+    let mut rig = Rig::with(FrontConfig { session: config, ..FrontConfig::default() });
+    let click = format!(r#"{{"name":"click","_meta":{META}}}"#);
+    for id in 0..3 {
+        rig.modern(id, "tools/call", &click);
+    }
+    rig.modern(3, "tools/call", &click);
+    assert_eq!((rig.calls.len(), code(&rig.responses.pop().unwrap().1)), (3, (200, -32603)));
+    rig.modern(4, "tools/list", &format!(r#"{{"_meta":{META}}}"#));
+    assert_eq!(code(&rig.responses.pop().unwrap().1), (200, 0), "what is answered at once is answered");
+    let headers = [
+        JSON,
+        BOTH,
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "click"),
+    ];
+    let body = format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{click}}}"#);
+    let other =
+        HttpRequest { method: "POST", headers: &headers, body: body.as_bytes(), caller: "somebody else" };
+    rig.front.handle_request(&other, rig.now);
+    rig.drain();
+    assert_eq!((rig.calls.len(), rig.responses.len()), (4, 0), "a call of its own is under way");
+}
+
+#[test]
+fn whoever_waits_when_all_sessions_end_is_told() {
+    let mut rig = Rig::new();
+    let session = rig.hello();
+    rig.calls_in(&session, false);
+    rig.responses.clear();
+    rig.front.end_sessions();
+    rig.drain();
+    assert_eq!((code(&rig.responses[0].1), rig.front.open(), rig.front.sessions()), ((404, -32600), 0, 0));
+    assert_eq!(rig.cancelled.len(), 1);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! JSON text unless something has to be said before it (progress): then, and only then, it becomes a stream of events.
 
 mod headers;
+mod kept;
 mod output;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,6 +19,7 @@ use crate::seed::Seed;
 use crate::session::{AskId, Config, Eras, Lane, Output, Sent, Session};
 use crate::wire;
 use headers::{Era, Headers, check_modern, era};
+use kept::{Kept, makes_room};
 pub use output::{CallKey, Exchange, FrontConfig, HttpOutput, HttpRequest, Response};
 
 /// The sessions behind one MCP endpoint.
@@ -30,14 +32,6 @@ pub struct Front<P: Provider> {
     open: BTreeMap<Exchange, Open>,
     numbers: u64,
     out: VecDeque<HttpOutput>,
-}
-
-/// A session with a handshake.
-struct Kept<P: Provider> {
-    session: Session<P>,
-    name: Arc<str>,
-    caller: Arc<str>,
-    seen: Duration,
 }
 
 /// A request that has no whole answer yet.
@@ -59,7 +53,9 @@ const STATELESS: u64 = 0;
 impl<P: Provider> Front<P> {
     /// A front without sessions; `make` makes the provider of each.
     pub fn new(config: FrontConfig, mut make: impl FnMut() -> P + 'static, names: Seed) -> Self {
-        let stateless = Session::new(Config { eras: Eras::Modern, ..config.session.clone() }, make());
+        // Shared by many, each of whom has a bound of its own.
+        let shared = Config { eras: Eras::Modern, max_in_flight: usize::MAX, ..config.session.clone() };
+        let stateless = Session::new(shared, make());
         Self {
             config,
             make: Box::new(make),
@@ -169,6 +165,14 @@ impl<P: Provider> Front<P> {
         }
     }
 
+    // ---- commands about sessions
+
+    /// Ends every session with a handshake, and gives their calls up.
+    pub fn end_sessions(&mut self) {
+        let numbers: Vec<u64> = self.sessions.keys().copied().collect();
+        numbers.into_iter().for_each(|number| self.end(number));
+    }
+
     // ---- commands about a call under way
 
     /// Says how far a call is.
@@ -260,6 +264,12 @@ impl<P: Provider> Front<P> {
                     return Err(refuse(RpcError::invalid_request("a client sends no responses here")));
                 }
             }
+            let own = |other: &&Open| other.session == STATELESS && other.caller == open.caller;
+            let under_way = self.open.values().filter(own).count();
+            let calls = matches!(&message, Some(Message::Request { method, .. }) if method == "tools/call");
+            if calls && under_way >= self.config.session.max_in_flight {
+                return Err(refuse(RpcError::overloaded(under_way)));
+            }
             self.open.insert(exchange, open);
             self.stateless.handle_message(Lane(exchange.0), request.body, now);
             self.drain(STATELESS, now);
@@ -267,11 +277,10 @@ impl<P: Provider> Front<P> {
         }
 
         let number = match headers.get("mcp-session-id").map_err(refuse)? {
-            Some(name) => self.find(name, request.caller).ok_or_else(|| {
-                refuse(RpcError::invalid_request("no such session: initialize again").at(404))
-            })?,
+            Some(name) => self.find(name, request.caller).ok_or_else(|| refuse(no_session()))?,
             None if matches!(&message, Some(Message::Request { method, .. }) if method == "initialize") => {
-                let number = self.begin(&open.caller, now).map_err(refuse)?;
+                let lane = Lane(exchange.0);
+                let number = self.begin(&open.caller, lane, request.body, now).map_err(refuse)?;
                 open.named = self.sessions.get(&number).map(|kept| Arc::clone(&kept.name));
                 number
             }
@@ -285,7 +294,9 @@ impl<P: Provider> Front<P> {
         let begins = open.named.is_some();
         self.open.insert(exchange, open);
         if let Some(session) = self.session(number) {
-            session.handle_message(Lane(exchange.0), request.body, now);
+            if !begins {
+                session.handle_message(Lane(exchange.0), request.body, now);
+            }
             let failed = begins && session.version().is_none();
             self.drain(number, now);
             if failed {
@@ -301,32 +312,44 @@ impl<P: Provider> Front<P> {
             .get("mcp-session-id")
             .map_err(refuse)?
             .ok_or_else(|| refuse(RpcError::invalid_request("Mcp-Session-Id is missing")))?;
-        let number = self
-            .find(name, caller)
-            .ok_or_else(|| refuse(RpcError::invalid_request("no such session").at(404)))?;
+        let number = self.find(name, caller).ok_or_else(|| refuse(no_session()))?;
         self.end(number);
         self.respond(exchange, Response { status: 204, headers: Vec::new(), body: Vec::new() });
         Ok(())
     }
 
-    /// Begins a session, if need be in the place of the one that was idle for longest.
-    fn begin(&mut self, caller: &Arc<str>, now: Duration) -> Result<u64, RpcError> {
-        if self.sessions.len() >= self.config.max_sessions {
-            let idle = self.sessions.iter().filter(|(_, kept)| kept.session.in_flight() == 0);
-            match idle.min_by_key(|(_, kept)| kept.seen).map(|(number, _)| *number) {
-                Some(number) => self.end(number),
-                None => return Err(RpcError::new(-32603, "OVERLOADED: too many sessions are busy").at(503)),
-            }
+    /// Begins a session with its first message, if need be in the place of another one.
+    fn begin(
+        &mut self,
+        caller: &Arc<str>,
+        lane: Lane,
+        message: &[u8],
+        now: Duration,
+    ) -> Result<u64, RpcError> {
+        let config = Config { eras: Eras::Legacy, ..self.config.session.clone() };
+        let mut session = Session::new(config, (self.make)());
+        session.handle_message(lane, message, now);
+        let name = self.names.name(32).into();
+        let new = Kept { session, name, caller: Arc::clone(caller), seen: now, called: false };
+        // One whose handshake failed does not stay, so nobody has to go for it.
+        if new.session.version().is_some()
+            && let Some(went) = makes_room(&self.sessions, &new, &self.config)?
+        {
+            self.end(went);
         }
         let number = self.number();
-        let session =
-            Session::new(Config { eras: Eras::Legacy, ..self.config.session.clone() }, (self.make)());
-        let name = self.names.name(32).into();
-        self.sessions.insert(number, Kept { session, name, caller: Arc::clone(caller), seen: now });
+        self.sessions.insert(number, new);
         Ok(number)
     }
 
     fn end(&mut self, number: u64) {
+        // Whoever still waits for an answer is told why none comes, as whoever asks next will be.
+        let waiting = self.open.iter().filter(|(_, open)| open.session == number);
+        let waiting: Vec<Exchange> = waiting.map(|(exchange, _)| *exchange).collect();
+        for exchange in waiting {
+            let body = wire::error(None, &no_session(), true);
+            self.reply(exchange, body, no_session().status);
+        }
         let Some(kept) = self.sessions.get_mut(&number) else { return };
         kept.session.close();
         let seen = kept.seen;
@@ -363,7 +386,10 @@ impl<P: Provider> Front<P> {
                 Output::Silent { lane } => self.silent(Exchange(lane.0)),
                 Output::Call { call, lane, client, request } => {
                     let caller = self.open.get(&Exchange(lane.0)).map(|open| Arc::clone(&open.caller));
-                    let session = self.sessions.get(&number).map(|kept| Arc::clone(&kept.name));
+                    let session = self.sessions.get_mut(&number).map(|kept| {
+                        kept.called = true;
+                        Arc::clone(&kept.name)
+                    });
                     let caller = caller.unwrap_or_else(|| "".into());
                     let key = key(call);
                     self.out.push_back(HttpOutput::Call { key, caller, session, client, request });
@@ -442,12 +468,6 @@ impl<P: Provider> Front<P> {
 /// Why a request was refused, and its id where one was read.
 type Refusal = (Option<String>, RpcError);
 
-impl<P: Provider> Kept<P> {
-    fn expires(&self, idle: Duration) -> Option<Duration> {
-        (self.session.in_flight() == 0).then(|| self.seen.saturating_add(idle))
-    }
-}
-
 impl<P: Provider> fmt::Debug for Front<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Front")
@@ -455,6 +475,10 @@ impl<P: Provider> fmt::Debug for Front<P> {
             .field("open", &self.open.len())
             .finish()
     }
+}
+
+fn no_session() -> RpcError {
+    RpcError::invalid_request("no such session: initialize again").at(404)
 }
 
 fn json_type() -> (&'static str, String) {

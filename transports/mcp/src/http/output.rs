@@ -11,8 +11,10 @@ use crate::session::{AskId, CallId, Config};
 pub struct FrontConfig {
     /// Limits of each session (`eras` is set here).
     pub session: Config,
-    /// How many sessions with a handshake there may be; the one idle for longest makes room.
+    /// How many sessions with a handshake there may be; one that is idle makes room.
     pub max_sessions: usize,
+    /// How many of them one client may have.
+    pub max_sessions_client: usize,
     /// How long such a session may be idle.
     pub idle: Duration,
     /// How many requests may be open at once.
@@ -26,7 +28,8 @@ impl Default for FrontConfig {
     fn default() -> Self {
         let session = Config::default();
         let (idle, keep_alive) = (Duration::from_secs(3600), Duration::from_secs(15));
-        Self { session, max_sessions: 64, idle, max_exchanges: 1024, keep_alive }
+        let (max_sessions, max_sessions_client) = (256, 128);
+        Self { session, max_sessions, max_sessions_client, idle, max_exchanges: 1024, keep_alive }
     }
 }
 

@@ -295,9 +295,7 @@ impl<P: Provider> Session<P> {
             Reply::Unknown => return Err(RpcError::method_not_found()),
             Reply::Call { call: request, keep } => {
                 if self.flights.len() >= self.config.max_in_flight {
-                    let text =
-                        format!("OVERLOADED: {} calls are under way; wait for one", self.flights.len());
-                    return Err(RpcError::new(-32603, text));
+                    return Err(RpcError::overloaded(self.flights.len()));
                 }
                 let call = CallId(self.number());
                 let progress = meta.progress_token.map(|token| Progress {
