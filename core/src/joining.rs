@@ -9,7 +9,7 @@ use crate::hub::{Hub, Inspected};
 use crate::output::Event;
 use crate::peer::{Class, Door, Keyring, Owner, Role, Trust};
 use crate::pending::Pending;
-use crate::proof::{Bytes32, Transcript};
+use crate::proof::{Bytes32, Resume, Transcript};
 use crate::slots::{ConnId, Slots};
 use crate::text::{Name, Writer};
 
@@ -128,6 +128,11 @@ impl<C: Slots<Connection>, P: Slots<Pending>, K: Keyring> Hub<C, P, K> {
                 .unwrap_or_default()
         };
         Ok(Hello { role: said.role, protocol: said.protocol, class, who, about: said.about.clone() })
+    }
+
+    /// What signs `resume` values is another key from now on: those given out before count no more.
+    pub fn renew_resume(&mut self, key: Bytes32) {
+        self.resume = Resume::new(key);
     }
 
     /// The second frame of a challenged connection.

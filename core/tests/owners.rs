@@ -77,6 +77,22 @@ fn a_client_comes_back_as_the_same_owner_even_to_another_hub() {
     assert_eq!((&again["client_id"], &again["resume"]), (&ack["client_id"], &resume));
 }
 
+/// T45: what was given out before the keys were made anew is worth nothing, and what is given out then is.
+#[test]
+fn a_resume_of_before_the_keys_were_made_anew_gets_a_fresh_owner() {
+    let mut w = World::new();
+    let (_, before) = w.agent();
+    let back = |w: &mut World, resume: &serde_json::Value| {
+        let conn = w.unix();
+        w.send(conn, json!({"type":"hello","role":"client","protocol":2,"resume":resume}));
+        w.one(conn)
+    };
+    w.hub.renew_resume([7; 32]);
+    let stranger = back(&mut w, &before["resume"]);
+    assert_ne!(stranger["client_id"], before["client_id"]);
+    assert_eq!(back(&mut w, &stranger["resume"])["client_id"], stranger["client_id"]);
+}
+
 #[test]
 fn a_forged_resume_gets_a_fresh_owner() {
     let mut w = World::new();

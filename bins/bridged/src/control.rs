@@ -1,12 +1,43 @@
 //! What the owner of the daemon may change: pairings, approvals, the token. The same on the running daemon's control
 //! connection and on the files when none runs.
 
+use std::time::Duration;
+
 use base64ct::{Base64UrlUnpadded, Encoding};
 use serde_json::{Value, json};
 
+use crate::background::said;
+use crate::client::{Client, Failure, Role};
 use crate::config::extension_id;
 use crate::keys::{Keys, PASTE_WITHIN};
-use crate::trouble::{Outcome, Trouble};
+use crate::places::Places;
+use crate::record::{self, Holder};
+use crate::show::harmless;
+use crate::trouble::{Doing, Outcome, Trouble};
+
+/// How long a daemon that is just starting may take to say where it is.
+const START: Duration = Duration::from_secs(10);
+
+/// Asks the daemon, so that what changes holds at once and whom it concerns is told. Where none runs, `alone` does it on the
+/// files, and no daemon reads them meanwhile.
+pub(crate) fn ask(
+    places: &Places,
+    method: &str,
+    params: &Value,
+    alone: impl FnOnce() -> Outcome<Value>,
+) -> Outcome<Value> {
+    let daemon = match record::holder(&places.state, START)? {
+        Holder::Nobody(_absence) => return alone(),
+        Holder::Runs(daemon) => daemon,
+    };
+    let answer =
+        Client::connect(&daemon.socket, Role::Control).and_then(|mut c| c.call(method, params, None));
+    match answer {
+        Ok(result) => serde_json::from_str(result.get()).doing("understand the daemon"),
+        Err(Failure::Refused(refusal)) => Err(Trouble::failed(harmless(&refusal.error))),
+        Err(other) => Err(Trouble::failed(said(&other))),
+    }
+}
 
 /// Which sessions a change ends.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,15 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::background::said;
-use crate::client::{Client, Failure, Role};
 use crate::config::{DEFAULT_PORT, Given, Settings};
 use crate::control;
 use crate::keys::{Keys, unix_now};
 use crate::places::Places;
 use crate::record;
 use crate::show::{ago, harmless, table};
-use crate::trouble::{Doing, Outcome, Trouble};
+use crate::trouble::{Outcome, Trouble};
 
 /// `bridged pair`.
 pub(crate) fn pair(places: &Places) -> Outcome<()> {
@@ -90,11 +88,10 @@ pub(crate) fn revoke(places: &Places, name: &str) -> Outcome<()> {
 
 /// `bridged reset-pairing`.
 pub(crate) fn reset(places: &Places) -> Outcome<()> {
-    let done = match record::running(&places.state) {
-        Some(_) => ask(places, "reset_pairing", &json!({}))?,
+    let done = control::ask(places, "reset_pairing", &json!({}), || {
         // The files may be the very reason for it, so they are not read first.
-        None => json!({"folders": Keys::reset(&places.state)?.book().folders}),
-    };
+        Ok(json!({"folders": Keys::reset(&places.state)?.book().folders}))
+    })?;
     println!("all keys are new: whatever was paired is a stranger now, and the client token has changed");
     let mut folders = done["folders"].as_array().into_iter().flatten().filter_map(Value::as_str).peekable();
     if folders.peek().is_none() {
@@ -130,18 +127,10 @@ pub(crate) fn token(places: &Places, action: Option<&str>) -> Outcome<()> {
 
 /// By the daemon, so that it can end sessions; without one on the files.
 fn ask(places: &Places, method: &str, params: &Value) -> Outcome<Value> {
-    if let Some(Some(daemon)) = record::running(&places.state) {
-        let answer =
-            Client::connect(&daemon.socket, Role::Control).and_then(|mut c| c.call(method, params, None));
-        return match answer {
-            Ok(result) => serde_json::from_str(result.get()).doing("understand the daemon"),
-            Err(Failure::Refused(refusal)) => Err(Trouble::failed(harmless(&refusal.error))),
-            Err(other) => Err(Trouble::failed(said(&other))),
-        };
-    }
-    let mut keys = Keys::open(&places.state)?;
-    match control::perform(&mut keys, method, params) {
-        Some(done) => done.map(|(result, _)| result),
-        None => Err(Trouble::failed(format!("there is no control method {method}"))),
-    }
+    control::ask(places, method, params, || {
+        match control::perform(&mut Keys::open(&places.state)?, method, params) {
+            Some(done) => done.map(|(result, _)| result),
+            None => Err(Trouble::failed(format!("there is no control method {method}"))),
+        }
+    })
 }

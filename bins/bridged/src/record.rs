@@ -13,6 +13,11 @@ use crate::files::json_object;
 use crate::places::private_folder;
 use crate::trouble::{Doing, Outcome, Trouble};
 
+/// How long whoever looks or changes files may keep a daemon from starting.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often somebody who waits for the lock tries again.
+const LOOK: Duration = Duration::from_millis(1);
+
 /// What the holder of the lock says about itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -45,30 +50,23 @@ pub(crate) struct Lock {
 impl Lock {
     /// Takes the lock, or says who has it.
     pub(crate) fn take(state: &Path) -> Outcome<Lock> {
-        private_folder(state)?;
-        let path = path_of(state);
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(flags.bits() as i32)
-            .open(&path)
-            .map_err(|e| {
-                Trouble::usage(format!(
-                    "cannot open {}: {e}; if it is no file of bridged's, move it away",
-                    path.display()
-                ))
-            })?;
-        if !take_exclusively(&file) {
-            let who = read(&file).map_or(String::new(), |r| format!(" (pid {}, {})", r.pid, r.address));
-            return Err(Trouble::failed(format!("already running{who}; `bridged stop` ends it")));
+        let file = open(state)?;
+        match take_exclusively(&file) {
+            Taken::Ours => {}
+            Taken::Runs => {
+                let who = read(&file).map_or(String::new(), |r| format!(" (pid {}, {})", r.pid, r.address));
+                return Err(Trouble::failed(format!("already running{who}; `bridged stop` ends it")));
+            }
+            Taken::Kept => {
+                return Err(Trouble::failed(format!(
+                    "a command keeps {} and does not let go of it (`fuser {0}` names it): end it, then try again",
+                    path_of(state).display()
+                )));
+            }
         }
         // What an earlier holder left behind must not be taken for ours. Without its first byte it says nothing; to cut it off
         // takes a journalled disk milliseconds when it is busy, and nobody can connect before that.
-        file.write_all_at(STRUCK_OUT, 0).doing(format_args!("write {}", path.display()))?;
+        file.write_all_at(STRUCK_OUT, 0).doing(format_args!("write {}", path_of(state).display()))?;
         Ok(Lock { file })
     }
 
@@ -79,6 +77,38 @@ impl Lock {
         let written = self.file.write_all_at(rest, first.len() as u64);
         let cut = written.and_then(|()| self.file.set_len(text.len() as u64));
         cut.and_then(|()| self.file.write_all_at(first, 0)).doing("write bridged.lock")
+    }
+}
+
+/// Nobody runs, and nobody starts as long as this lives: the files are its holder's to change, for no daemon has read them.
+pub(crate) struct Absence {
+    _file: File,
+}
+
+/// Whom to turn to.
+pub(crate) enum Holder {
+    /// The daemon that runs.
+    Runs(Record),
+    /// Whoever asks.
+    Nobody(Absence),
+}
+
+/// The daemon that runs, once it has said where it is; or the surety that there is none.
+pub(crate) fn holder(state: &Path, at_most: Duration) -> Outcome<Holder> {
+    let file = open(state)?;
+    let until = Instant::now() + at_most;
+    loop {
+        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+            return Ok(Holder::Nobody(Absence { _file: file }));
+        }
+        // From its beginning again: who holds it now may have come after another.
+        if let Some(record) = running(state).flatten() {
+            return Ok(Holder::Runs(record));
+        }
+        if Instant::now() >= until {
+            return Err(Trouble::failed("a daemon is starting but does not come up; see `bridged logs`"));
+        }
+        std::thread::sleep(LOOK);
     }
 }
 
@@ -107,19 +137,51 @@ pub(crate) fn wait_until_gone(state: &Path, at_most: Duration) -> bool {
     true
 }
 
-/// Whoever only looks holds the lock for a moment, shared; that must not pass for a daemon that runs.
-fn take_exclusively(file: &File) -> bool {
-    for _ in 0..10_000 {
+enum Taken {
+    Ours,
+    /// A daemon has it.
+    Runs,
+    /// Nobody but such as look or change files, one of whom does not let go.
+    Kept,
+}
+
+/// Whoever only looks, or changes files while no daemon runs, holds the lock for a moment, shared; that must not pass for a
+/// daemon that runs.
+fn take_exclusively(file: &File) -> Taken {
+    let until = Instant::now() + PATIENCE;
+    loop {
         if rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            return true;
+            return Taken::Ours;
         }
         if rustix::fs::flock(file, FlockOperation::NonBlockingLockShared).is_err() {
-            return false;
+            return Taken::Runs;
         }
         let _ = rustix::fs::flock(file, FlockOperation::Unlock);
-        std::thread::yield_now();
+        if Instant::now() >= until {
+            return Taken::Kept;
+        }
+        std::thread::sleep(LOOK);
     }
-    false
+}
+
+fn open(state: &Path) -> Outcome<File> {
+    private_folder(state)?;
+    let path = path_of(state);
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(flags.bits() as i32)
+        .open(&path);
+    opened.map_err(|e| {
+        Trouble::usage(format!(
+            "cannot open {}: {e}; if it is no file of bridged's, move it away",
+            path.display()
+        ))
+    })
 }
 
 fn path_of(state: &Path) -> PathBuf {
@@ -171,5 +233,35 @@ mod tests {
             assert_eq!(text, serde_json::to_vec(&record(address)).unwrap());
             left = text.len() as u64;
         }
+    }
+
+    #[test]
+    fn no_daemon_starts_while_its_files_are_being_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("bridged");
+        let Holder::Nobody(absence) = holder(&state, Duration::ZERO).unwrap() else { unreachable!() };
+        // Another one who changes them is not in the way: the folder's own lock sets them in order.
+        assert!(matches!(holder(&state, Duration::ZERO).unwrap(), Holder::Nobody(_)));
+        std::thread::scope(|scope| {
+            let starting = scope.spawn(|| Lock::take(&state).map(drop));
+            // Longer than any number of quick tries takes.
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(!starting.is_finished());
+            drop(absence);
+            starting.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_daemon_that_has_not_said_where_it_is_is_no_absence() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("bridged");
+        let lock = Lock::take(&state).unwrap();
+        let refused = holder(&state, Duration::ZERO).err().unwrap().to_string();
+        assert!(refused.contains("starting"), "{refused}");
+        lock.publish(&record("127.0.0.1:1")).unwrap();
+        assert!(matches!(holder(&state, Duration::ZERO).unwrap(), Holder::Runs(it) if it.pid == 1));
+        drop(lock);
+        assert!(matches!(holder(&state, Duration::ZERO).unwrap(), Holder::Nobody(_)));
     }
 }

@@ -22,7 +22,7 @@ use smol::io::AsyncReadExt;
 
 use crate::audit::{Audit, Who};
 use crate::config::{Compat, Http, Settings};
-use crate::daemon::{Daemon, Hub, Wish};
+use crate::daemon::{Daemon, Hub, Web, Wish};
 use crate::extension;
 use crate::files::random;
 use crate::keys::{Keys, unix_now};
@@ -88,6 +88,7 @@ pub(crate) fn run(flags: &commands::Serve, places: &Places) -> Outcome<()> {
         knocks: Knocks::new("HTTP"),
     };
     let door = web_door(desk, &driver, clock, &executor)?;
+    daemon.attach_web(door.clone());
 
     let signals = Signals::listen()?;
     lock.publish(&Record {
@@ -231,12 +232,7 @@ fn listen_http(http: Http) -> Outcome<Option<TcpListener>> {
     }
 }
 
-fn web_door(
-    desk: Desk,
-    driver: &Hub,
-    clock: Clock,
-    executor: &Rc<LocalExecutor<'static>>,
-) -> Outcome<bridge_http::Door<Daemon, Clock>> {
+fn web_door(desk: Desk, driver: &Hub, clock: Clock, executor: &Rc<LocalExecutor<'static>>) -> Outcome<Web> {
     let executor = executor.clone();
     Ok(bridge_http::Door::new(bridge_http::Parts {
         driver: driver.clone(),
@@ -294,11 +290,7 @@ async fn websocket(
     }
 }
 
-async fn http(
-    executor: Rc<LocalExecutor<'static>>,
-    door: bridge_http::Door<Daemon, Clock>,
-    listener: TcpListener,
-) {
+async fn http(executor: Rc<LocalExecutor<'static>>, door: Web, listener: TcpListener) {
     let mut weary = Weary::default();
     loop {
         match arrival(&listener).await {

@@ -6,7 +6,7 @@ mod support;
 
 use serde_json::{Value, json};
 use support::calm::Calm;
-use support::extension::{install, prove, prove_as};
+use support::extension::{Recorder, install, prove, prove_as};
 use support::{Done, Home, Peer, within};
 
 /// What `bridged pair` prints, as a key file would hold it.
@@ -184,6 +184,82 @@ fn after_a_reset_everybody_is_a_stranger() {
     assert!(!home.bridged(["pairings"]).ok().contains("approved"));
     drop((one, two, proven, bare));
     calm.again(&daemon, Some(&web));
+}
+
+/// T45: what was given out for coming back as who one was is worth nothing after a reset either, without a restart: neither the
+/// `resume` of a protocol-2 client nor a session of MCP, and whoever waits in one is answered.
+#[test]
+fn after_a_reset_nobody_comes_back_as_who_they_were() {
+    let home = Home::new();
+    let (daemon, web) = home.serve_web();
+    let browser = Recorder::new(&daemon, |_| None);
+    let hello = |resume: &Value| {
+        let hello = json!({"type": "hello", "role": "client", "name": "x", "protocol": 2, "resume": resume});
+        let mut lines = daemon.lines();
+        lines.ask(&hello)
+    };
+    let before = hello(&Value::Null);
+    assert_eq!(hello(&before["resume"])["client_id"], before["client_id"], "{before}");
+    let accept = "Accept: application/json, text/event-stream";
+    let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
+        {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let begun = web.post("/mcp", &[accept], &begin);
+    let session = format!("Mcp-Session-Id: {}", begun.header("mcp-session-id").unwrap());
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_tabs", "arguments": {}}});
+    let mut waiting = web.talk();
+    waiting.send(web.post_bytes("/mcp", &[accept, &session])(&call.to_string()));
+    browser.only("list_tabs");
+    home.bridged(["reset-pairing"]).ok();
+    let again = hello(&before["resume"]);
+    assert_eq!(again["type"], "hello_ack");
+    assert_ne!(again["client_id"], before["client_id"]);
+    assert_ne!(again["resume"], before["resume"]);
+    assert_eq!(hello(&again["resume"])["client_id"], again["client_id"], "what is given out now counts");
+    let lost = waiting.answer();
+    assert_eq!((lost.status, lost.text().contains("initialize again")), (404, true), "{}", lost.text());
+    let list = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
+    assert_eq!(web.post("/mcp", &[accept, &session], &list).status, 404);
+    assert_eq!(web.post("/mcp", &[accept], &begin).status, 200);
+}
+
+/// Sessions are over by the time the command says so: it is answered after them.
+#[test]
+fn a_reset_is_said_to_be_done_when_it_is() {
+    let home = Home::new();
+    let daemon = home.serve();
+    let (mut paired, _) = prove(daemon.port, &install(&home, &daemon)).unwrap();
+    let mut client = daemon.client();
+    assert_eq!(client.call("ping", json!({}))["success"], true);
+    let mut owner = daemon.lines();
+    owner.send(&json!({"type": "hello", "role": "control", "name": "x", "protocol": 2}));
+    assert_eq!(owner.next().unwrap()["type"], "hello_ack");
+    let reset = json!({"id": "1", "method": "reset_pairing"});
+    assert_eq!(owner.ask(&reset)["result"]["reset"], true);
+    client.send(&json!({"id": "2", "method": "ping"}));
+    assert_eq!((client.close_code(), paired.close_code()), (Some(4003), Some(4003)));
+}
+
+/// A daemon that has read its files but not yet said where it is: what is to hold for it is not written behind its back.
+#[test]
+fn a_daemon_that_is_just_starting_is_waited_for() {
+    let home = Home::new();
+    home.bridged(["token"]).ok();
+    let before = std::fs::read(home.state("root.key")).unwrap();
+    let lock = std::fs::File::create(home.state("bridged.lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let commands: [&[&str]; 4] =
+        [&["policy", "set", "pause", "on"], &["reset-pairing"], &["token", "rotate"], &["revoke", "x"]];
+    std::thread::scope(|scope| {
+        for command in commands {
+            let home = &home;
+            scope.spawn(move || home.bridged(command).fails(1, &["a daemon is starting"]));
+        }
+    });
+    assert!(!home.state("policy.json").exists());
+    assert_eq!(std::fs::read(home.state("root.key")).unwrap(), before);
+    drop(lock);
+    home.bridged(commands[0]).ok();
+    assert!(home.state("policy.json").exists());
 }
 
 /// Another extension: refused, named by `doctor` with the command that lets it in, though pages knock by the dozen before it.

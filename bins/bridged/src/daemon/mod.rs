@@ -28,6 +28,9 @@ pub(crate) use ring::Ring;
 /// The driver of this process.
 pub(crate) type Hub = Driver<Daemon, Clock>;
 
+/// The HTTP door of this process.
+pub(crate) type Web = bridge_http::Door<Daemon, Clock>;
+
 /// Why the daemon ends or reads its configuration again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
@@ -45,6 +48,8 @@ pub(crate) struct Daemon {
     executor: Rc<LocalExecutor<'static>>,
     /// Set once the driver exists; it needs this host to be made.
     driver: OnceCell<Hub>,
+    /// The HTTP door, which has sessions of its own; set once it exists.
+    web: OnceCell<Web>,
     /// What is written down of all calls.
     pub audit: Audit,
     /// Extension ids that may connect, besides those approved for the base protocol.
@@ -82,6 +87,7 @@ impl Daemon {
             wishes,
             executor,
             driver: OnceCell::new(),
+            web: OnceCell::new(),
             audit,
             pinned: RefCell::new(pinned),
             refused: RefCell::default(),
@@ -116,6 +122,11 @@ impl Daemon {
             task.detach();
         }));
         let _ = self.driver.set(driver);
+    }
+
+    /// Hands the HTTP door over, once.
+    pub(crate) fn attach_web(&self, web: Web) {
+        let _ = self.web.set(web);
     }
 
     /// Says where files for uploads may come from.

@@ -63,7 +63,10 @@ impl Daemon {
         match done {
             Some(Ok((result, ends))) => {
                 log::info!("control: {}", request.method());
-                self.end(ends, request.conn());
+                if ends == Ends::Everybody {
+                    self.forget_everybody();
+                }
+                self.end(&ends, request.conn());
                 Judgement::Answer(result.to_string().into_bytes())
             }
             Some(Err(trouble)) => refused(&trouble),
@@ -73,23 +76,31 @@ impl Daemon {
         }
     }
 
-    /// Ends sessions whose right to be here is gone, after the present answer is on its way.
-    fn end(&self, ends: Ends, asker: ConnId) {
-        let Some(driver) = self.driver.get().cloned().filter(|_| ends != Ends::Nobody) else { return };
-        let task = self.executor.spawn(async move {
-            let leaving: Vec<ConnId> = driver.with_hub(|hub| match &ends {
-                Ends::Key(key) => hub.browsers().filter(|b| b.key_id == key).map(|b| b.conn).collect(),
-                // Whoever was let in by its id alone has proved nothing.
-                Ends::Origin => hub.browsers().filter(|b| !b.proven).map(|b| b.conn).collect(),
-                Ends::Everybody => hub.connections().map(|c| c.conn).filter(|c| *c != asker).collect(),
-                Ends::Nobody => Vec::new(),
-            });
-            for conn in leaving {
-                let now = driver.now();
-                driver.with_hub(|hub| hub.reject(conn, Violation::Revoked, now));
-            }
+    /// The keys are new: nothing that was given out before leads back to what its holder was.
+    fn forget_everybody(&self) {
+        let resume = self.keys.borrow().resume_secret();
+        if let Some(driver) = self.driver.get() {
+            driver.with_hub(|hub| hub.renew_resume(resume));
+        }
+        if let Some(web) = self.web.get() {
+            web.end_sessions();
+        }
+    }
+
+    /// Ends sessions whose right to be here is gone, before it is said that they are.
+    fn end(&self, ends: &Ends, asker: ConnId) {
+        let Some(driver) = self.driver.get().filter(|_| *ends != Ends::Nobody) else { return };
+        let leaving: Vec<ConnId> = driver.look(|hub| match ends {
+            Ends::Key(key) => hub.browsers().filter(|b| b.key_id == key).map(|b| b.conn).collect(),
+            // Whoever was let in by its id alone has proved nothing.
+            Ends::Origin => hub.browsers().filter(|b| !b.proven).map(|b| b.conn).collect(),
+            Ends::Everybody => hub.connections().map(|c| c.conn).filter(|c| *c != asker).collect(),
+            Ends::Nobody => Vec::new(),
         });
-        task.detach();
+        for conn in leaving {
+            let now = driver.now();
+            driver.with_hub(|hub| hub.reject(conn, Violation::Revoked, now));
+        }
     }
 }
 

@@ -5,13 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Policy, change_in};
-use crate::background::said;
-use crate::client::{Client, Failure, Role};
+use crate::control;
 use crate::permit::{self, Window};
-use crate::places::{Places, private_folder};
-use crate::record;
+use crate::places::Places;
 use crate::show::harmless;
-use crate::trouble::{Doing, Outcome, Trouble};
+use crate::trouble::{Outcome, Trouble};
 
 /// What may stand in a command line after `bridged policy`, for completions.
 pub(crate) const WORDS: &str =
@@ -144,21 +142,12 @@ fn sites_in(values: &[String]) -> Option<Vec<&str>> {
 
 /// By the daemon, so that it holds at once; without one on the file.
 fn ask(places: &Places, change: Option<&Value>) -> Outcome<Value> {
-    if let Some(Some(daemon)) = record::running(&places.state) {
-        let (method, params) =
-            change.map_or(("policy_get", json!({})), |change| ("policy_set", change.clone()));
-        let answer =
-            Client::connect(&daemon.socket, Role::Control).and_then(|mut c| c.call(method, &params, None));
-        return match answer {
-            Ok(result) => serde_json::from_str(result.get()).doing("understand the daemon"),
-            Err(Failure::Refused(refusal)) => Err(Trouble::failed(harmless(&refusal.error))),
-            Err(other) => Err(Trouble::failed(said(&other))),
-        };
-    }
-    private_folder(&places.state)?;
-    let mut policy = Policy::open(&places.state)?;
-    if let Some(change) = change {
-        policy.change(&change_in(change)?)?;
-    }
-    Ok(json!(policy.rules))
+    let (method, params) = change.map_or(("policy_get", json!({})), |change| ("policy_set", change.clone()));
+    control::ask(places, method, &params, || {
+        let mut policy = Policy::open(&places.state)?;
+        if let Some(change) = change {
+            policy.change(&change_in(change)?)?;
+        }
+        Ok(json!(policy.rules))
+    })
 }
