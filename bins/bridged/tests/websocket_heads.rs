@@ -188,6 +188,8 @@ fn what_is_no_upgrade_is_told_what_this_port_is() {
     ] {
         assert_eq!(refused(&web, upgrade(&web, &[line])), 400, "{line:?}");
     }
+    // Not even the end of the head is one: that is known without waiting for more.
+    assert_eq!(refused(&web, upgrade(&web, &[]).replace("\r\n", "\n")), 400);
     calm.again(&daemon, None);
 }
 

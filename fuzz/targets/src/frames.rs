@@ -56,13 +56,20 @@ fn plainly(mut stream: &[u8], limit: usize) -> (Vec<Vec<u8>>, Option<Broken>) {
             127 => 8,
             _ => 0,
         };
-        if rest.len() < wide + 4 {
+        if rest.len() < wide {
             break None;
         }
         let length = match wide {
             0 => u64::from(short),
             _ => rest[..wide].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
         };
+        // A length that fits into a shorter form.
+        if (wide == 2 && length < 126) || (wide == 8 && length <= 0xffff) {
+            break Some(Broken::Rule(Violation::Protocol));
+        }
+        if rest.len() < wide + 4 {
+            break None;
+        }
         let so_far = begun.as_ref().map_or(0, Vec::len);
         let state = match opcode {
             0 if begun.is_none() => Err(Violation::Protocol),

@@ -54,7 +54,9 @@ impl Lines {
     /// The Host is ours and there once, and nothing of the head looked like rubbish while it came.
     fn of(head: &[u8], port: u16) -> Self {
         for cut in 1..head.len() {
-            assert!(!request::hopeless(&head[..cut]), "given up after {cut} bytes");
+            for seen in [0, cut - 1] {
+                assert!(!request::hopeless(&head[..cut], seen), "given up after {cut} bytes");
+            }
         }
         let text = String::from_utf8_lossy(head);
         let mut lines = text.strip_suffix("\r\n\r\n").unwrap().split("\r\n");

@@ -116,10 +116,15 @@ where
             };
             let (inside, port) = (self.inside, self.local.port());
             let answer = self.attended(inside.answer(&head, &body, credential, port)).await?;
+            // What was sent ahead was meant for another answer than a refusal: nothing of it is run.
+            let ahead = (400..500).contains(&answer.status) && self.has_more().await;
             // A stranger has no business that takes more than one request.
-            let close = head.close || answer.close || credential.is_none();
+            let close = head.close || answer.close || credential.is_none() || ahead;
             let response = Response { close, ..answer };
             self.send(&response, head.method == "HEAD").await?;
+            if ahead {
+                self.let_go().await;
+            }
             if close {
                 return Ok(None);
             }
@@ -149,7 +154,7 @@ where
             if let Some(end) = request::end(&self.have[from..]).map(|end| end + from) {
                 return Ok(Some(if end > MAX_HEAD { Err(too_long()) } else { Ok(end) }));
             }
-            if !self.have.is_empty() && request::hopeless(&self.have) {
+            if !self.have.is_empty() && request::hopeless(&self.have, searched) {
                 return Ok(Some(Err(Refusal::malformed("this is not an HTTP/1.1 request"))));
             }
             if self.have.len() > MAX_HEAD {
@@ -238,6 +243,15 @@ where
         Poll::Pending
     }
 
+    /// Whether something is here already that was not asked for yet.
+    async fn has_more(&mut self) -> bool {
+        if self.have.is_empty() {
+            // Whether there is nothing more or never will be is for whoever waits for it to see.
+            poll_fn(|cx| Poll::Ready(drop(poll_fill(self.inside, &mut self.io, &mut self.have, cx)))).await;
+        }
+        !self.have.is_empty()
+    }
+
     async fn send(&mut self, response: &Response, bodiless: bool) -> io::Result<()> {
         let stall_ms = self.inside.limits.stall_ms;
         let Body::Stream(pipe) = &response.body else {
@@ -275,17 +289,22 @@ where
         }
     }
 
-    /// Says why, and lets the peer read it: closing with its bytes unread would take the answer back.
+    /// Says why, and lets the peer read it.
     async fn turn_away(&mut self, refusal: Refusal) {
         self.inside.porter.refused(&refusal, self.user);
+        let response = Response::from(refusal);
+        let linger = self.inside.limits.linger_ms;
+        let told = within(&*self.inside.clock, linger, write(&mut self.io, &response, false)).await;
+        if matches!(told, Some(Ok(()))) {
+            self.let_go().await;
+        }
+    }
+
+    /// Closes so that the peer can read what it was told: with its bytes unread that would be taken back.
+    async fn let_go(&mut self) {
         let clock = &*self.inside.clock;
         let linger = self.inside.limits.linger_ms;
-        let response = Response::from(refusal);
-        let told = within(clock, linger, async {
-            write(&mut self.io, &response, false).await?;
-            self.io.close().await
-        });
-        if !matches!(told.await, Some(Ok(()))) {
+        if !matches!(within(clock, linger, self.io.close()).await, Some(Ok(()))) {
             return;
         }
         // Anybody may be turned away, as often as they like: of a crowd the rest is closed at once.

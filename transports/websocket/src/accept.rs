@@ -143,13 +143,14 @@ where
                 Err(_) | Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => count,
             };
-        let from = have.saturating_sub(3);
+        let seen = have;
         have += count;
+        let from = seen.saturating_sub(3);
         if let Some(end) = request::end(&bytes[from..have]) {
             bytes.truncate(have);
             return Ok(if from + end > MAX_HEAD { Err(too_long()) } else { Ok(from + end) });
         }
-        if request::hopeless(&bytes[..have]) {
+        if request::hopeless(&bytes[..have], seen) {
             return Ok(Err(Refusal::new(400, "This is not an HTTP/1.1 request.")));
         }
         if have > MAX_HEAD {

@@ -285,6 +285,10 @@ fn parse(bytes: &[u8]) -> Result<Option<(Frame, usize)>, Violation> {
         },
         short => (short, 2),
     };
+    // RFC 6455 5.2: a length has the shortest form that it fits into, so that there is one way to write it.
+    if matches!((short, left), (126, ..126) | (127, ..0x1_0000)) {
+        return Err(Violation::Protocol);
+    }
     let Some(mask) = bytes.get(at..at + 4).and_then(|mask| mask.first_chunk::<4>()) else {
         return Ok(None);
     };

@@ -28,11 +28,16 @@ pub fn end(bytes: &[u8]) -> Option<usize> {
     bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4)
 }
 
-/// Whether what has come so far can still become a request. Rubbish should not have to wait for a deadline.
+/// Whether what has come so far can no longer become a request, `seen` bytes of which were asked about before. Rubbish should
+/// not have to wait for a deadline.
 #[must_use]
-pub fn hopeless(bytes: &[u8]) -> bool {
+pub fn hopeless(bytes: &[u8], seen: usize) -> bool {
     let word = bytes.iter().take(16).position(|byte| *byte == b' ').unwrap_or(bytes.len().min(16));
-    word == 16 || !bytes[..word].iter().all(u8::is_ascii_uppercase)
+    // What follows the last byte is still to come, and may mend it.
+    let end = bytes.len().saturating_sub(1);
+    word == 16
+        || !bytes[..word].iter().all(u8::is_ascii_uppercase)
+        || (seen.saturating_sub(1).min(end)..end).any(|at| is_stray(bytes, at))
 }
 
 /// Where a head's lines are kept while it is looked at.
@@ -64,9 +69,11 @@ impl<'a, 'b> Request<'a, 'b> {
         port: u16,
         schemes: &[&str],
     ) -> Result<Self, Wrong> {
-        check_bytes(head)?;
+        if (0..head.len()).any(|at| is_stray(head, at)) {
+            return Err(Wrong::malformed("the request has a line end or a byte where none belongs"));
+        }
         // httparse passes over empty lines in front; a head that comes in pieces would have been given up at them.
-        if hopeless(head) {
+        if hopeless(head, head.len()) {
             return Err(Wrong::malformed("this is not an HTTP/1.1 request"));
         }
         let mut request = httparse::Request::new(&mut lines.0);
@@ -92,22 +99,14 @@ impl<'a, 'b> Request<'a, 'b> {
 }
 
 /// httparse is lenient where requests can be smuggled; this is not: no lone CR or LF, no NUL, no folding.
-fn check_bytes(head: &[u8]) -> Result<(), Wrong> {
-    let mut before = 0;
-    for (at, &byte) in head.iter().enumerate() {
-        let after = head.get(at + 1).copied();
-        let bad = match byte {
-            0 => true,
-            b'\n' => before != b'\r' || matches!(after, Some(b' ' | b'\t')),
-            b'\r' => after != Some(b'\n'),
-            _ => false,
-        };
-        if bad {
-            return Err(Wrong::malformed("the request has a line end or a byte where none belongs"));
-        }
-        before = byte;
+fn is_stray(head: &[u8], at: usize) -> bool {
+    let after = head.get(at + 1).copied();
+    match head.get(at) {
+        Some(0) => true,
+        Some(b'\n') => at == 0 || head[at - 1] != b'\r' || matches!(after, Some(b' ' | b'\t')),
+        Some(b'\r') => after != Some(b'\n'),
+        _ => false,
     }
-    Ok(())
 }
 
 /// A rebound name must not get through: only the three literal names of this machine, with our port.

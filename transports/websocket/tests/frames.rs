@@ -109,6 +109,8 @@ fn what_breaks_the_protocol_is_refused() {
     let interleaved = [frame(0x01, b"a"), frame(0x81, b"b")].concat();
     let short_close = frame(0x88, b"x");
     let bad_close = frame(0x88, &1005u16.to_be_bytes());
+    let long_length = b"\x81\xfe\x00\x7d".to_vec();
+    let longer_length = b"\x81\xff\x00\x00\x00\x00\x00\x00\xff\xff".to_vec();
     for bad in [
         unmasked,
         reserved,
@@ -120,6 +122,8 @@ fn what_breaks_the_protocol_is_refused() {
         interleaved,
         short_close,
         bad_close,
+        long_length,
+        longer_length,
     ] {
         assert_eq!(whole(&bad), [Out::Violation(Violation::Protocol)], "{bad:x?}");
     }
