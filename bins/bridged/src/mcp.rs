@@ -83,6 +83,8 @@ struct Connection {
     unwritten: RefCell<Vec<u8>>,
     waiting: RefCell<BTreeMap<u64, oneshot::Sender<Vec<u8>>>>,
     dead: Cell<bool>,
+    /// What the daemon takes at most, as it said itself: bytes of a message, and levels in it.
+    most: Cell<(usize, usize)>,
 }
 
 impl Link {
@@ -112,6 +114,7 @@ impl Link {
             unwritten: RefCell::default(),
             waiting: RefCell::default(),
             dead: Cell::new(false),
+            most: Cell::new((usize::MAX, usize::MAX)),
         });
         let mut hello =
             json!({"type": "hello", "role": "client", "protocol": 2, "name": *self.name.borrow()});
@@ -129,6 +132,9 @@ impl Link {
             let said = ack["error"].as_str().unwrap_or("no word of why");
             return Err(Trouble::failed(format!("the daemon refused the connection: {said}")));
         }
+        let limit = |name: &str| ack["limits"][name].as_u64().and_then(|n| n.try_into().ok());
+        let (bytes, depth) = (limit("frame_bytes"), limit("depth"));
+        connection.most.set((bytes.unwrap_or(usize::MAX), depth.unwrap_or(usize::MAX)));
         *self.resume.borrow_mut() = ack["resume"].as_str().map(str::to_owned);
         Ok(connection)
     }
@@ -138,10 +144,7 @@ impl Link {
         let connection = match self.connection().await {
             Ok(connection) => connection,
             // It never left, so that it may be tried again.
-            Err(e) => {
-                let frame = json!({"success": false, "code": "INTERNAL_ERROR", "error": e.to_string()});
-                return Answer::Frame(frame.to_string().into_bytes());
-            }
+            Err(e) => return failed("INTERNAL_ERROR", &e.to_string()),
         };
         let id = self.numbers.get() + 1;
         self.numbers.set(id);
@@ -150,6 +153,14 @@ impl Link {
         // A line end between two of its tokens would end the message.
         let params = request.params.replace(['\n', '\r'], " ");
         let frame = format!(r#"{{"id":"{id}","method":{method},"params":{params}{timeout}}}"#);
+        // The daemon would end the connection for the one, with all its calls, and could not say whose the other is.
+        let (bytes, depth) = connection.most.get();
+        if frame.len() > bytes {
+            return failed("TOO_LARGE", &format!("message too large: the bridge takes {bytes} bytes"));
+        }
+        if bridge_http::too_deep(frame.as_bytes(), depth) {
+            return failed("INVALID_PARAMS", &format!("too deep: the bridge takes {depth} levels"));
+        }
         let (sender, answer) = oneshot::channel();
         connection.waiting.borrow_mut().insert(id, sender);
         self.ids.borrow_mut().insert(call, id);
@@ -264,6 +275,11 @@ impl Connection {
         self.dead.set(true);
         self.waiting.borrow_mut().clear();
     }
+}
+
+/// A call that never left.
+fn failed(code: &str, text: &str) -> Answer {
+    Answer::Frame(json!({"success": false, "code": code, "error": text}).to_string().into_bytes())
 }
 
 /// The number in an answer's id; zero if it has none.

@@ -66,6 +66,18 @@ impl Client {
         answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
     }
 
+    /// A call with arguments as they are written.
+    fn call_as_written(&mut self, tool: &str, arguments: &str) -> Value {
+        self.id += 1;
+        let (id, input) = (self.id, self.input.as_mut().unwrap());
+        let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#);
+        input.write_all((line + "\n").as_bytes()).unwrap();
+        let answer = self.next();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
     /// Closes its end and waits until the process has gone.
     fn end(mut self) {
         drop(self.input.take());
@@ -258,4 +270,56 @@ fn tools_can_be_chosen() {
             && !some.contains(&"scroll".to_owned())
     );
     home.bridged(["mcp", "--tools", "nonsense"]).fails(2, &["--tools", "nonsense"]);
+}
+
+/// T58, T60, T62, T63: arguments that the hub could not read, in which case it cannot say whose call it was either. Each is answered,
+/// however many there are, and costs no other call its connection.
+#[test]
+fn arguments_that_cannot_be_read_are_answered_and_cost_no_other_call() {
+    let home = Home::new();
+    let daemon = home.serve_with(&["--port", "0", "--limit", "depth=100", "--limit", "client_bytes=100000"]);
+    let (let_go, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    let browser = Recorder::new(&daemon, move |request| {
+        if request["method"] == "wait_for" {
+            held.lock().unwrap().recv().unwrap();
+        }
+        done(json!({"tabs": [], "waited_ms": 1}))
+    });
+    let mut client = Client::start(&home, &["--tools", "all"]);
+    client.id += 1;
+    let waits = client.id;
+    client.send(&json!({"jsonrpc": "2.0", "id": waits, "method": "tools/call",
+        "params": {"name": "wait_for", "arguments": {"text": "x"}}}));
+    browser.only("wait_for");
+    let nested = |depth: usize| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
+    let large = format!(r#"{{"x":"{}"}}"#, "y".repeat(100_000));
+    for _ in 0..3 {
+        for (arguments, code, said) in [
+            (r#"{"url":"\ud83d"}"#, -32602, "cannot be read"),
+            (r#"{"url":"a","url":"b"}"#, -32602, "twice"),
+            (r#"{"url":"a","\u0075rl":"b"}"#, -32602, "twice"),
+            (r#"{"tab_id":1e400}"#, -32602, "cannot be read"),
+            (&nested(5000), -32602, "cannot be read"),
+        ] {
+            let error = &client.call_as_written("list_tabs", arguments)["error"];
+            assert_eq!(error["code"], code, "{error}");
+            assert!(error["message"].as_str().unwrap().contains(said), "{error}");
+        }
+        // What only this daemon does not take.
+        for (arguments, said) in [(&nested(99), "INVALID_PARAMS: too deep"), (&large, "TOO_LARGE")] {
+            let result = &client.call_as_written("list_tabs", arguments)["result"];
+            assert_eq!(result["isError"], true, "{result}");
+            assert!(result["content"][0]["text"].as_str().unwrap().contains(said), "{result}");
+        }
+    }
+    assert!(browser.of_method("list_tabs").is_empty());
+    let_go.send(()).unwrap();
+    assert_eq!(client.next()["id"], waits, "the call under way has lost nothing");
+    // An escaped name is the same name; the levels that fit go through.
+    for arguments in [r#"{"\u0074ab_id":7}"#, &nested(97)] {
+        assert_eq!(client.call_as_written("list_tabs", arguments)["result"]["isError"], Value::Null);
+    }
+    assert_eq!(browser.of_method("list_tabs")[0]["params"], json!({"tab_id": 7}));
+    client.end();
 }

@@ -9,7 +9,8 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) const DEEPEST: usize = 128;
 
 /// Whether lists and objects nest deeper than this. What is skipped unread is looked at, too.
-pub(crate) fn too_deep(text: &[u8], most: usize) -> bool {
+#[must_use]
+pub fn too_deep(text: &[u8], most: usize) -> bool {
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     text.iter().any(|byte| {
         match (byte, in_text) {

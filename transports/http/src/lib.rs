@@ -36,4 +36,5 @@ mod response;
 pub use chunks::Chunks;
 pub use door::{Door, Parts, Porter};
 pub use head::{Head, Length, Offer, Route, judge};
+pub use json::too_deep;
 pub use refusal::Refusal;

@@ -1,10 +1,16 @@
 //! A tool call's arguments as a method's params.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::list::{Targets, Tools};
-use crate::json::Json;
+use crate::json::{Json, quote};
+use crate::mark::clean;
+use crate::message::Text;
 use crate::provider::RpcError;
 
 /// The bridge's own deadline; a longer wait that the caller asks for needs a longer deadline.
@@ -12,37 +18,85 @@ const DEADLINE_MS: u64 = 30_000;
 const MARGIN_MS: u64 = 5_000;
 const LONGEST_MS: u64 = 600_000;
 
-/// The params to call with (the arguments as they are, but for targets that a model wrote as a string), and the
-/// deadline where it differs from the default.
+/// The params to call with (the arguments as they are, but for targets that a model wrote as a string and names that it escaped),
+/// and the deadline where it differs from the default.
+///
+/// What the bridge could not read is refused here, where it is known whose call it is: the bridge could only say so to nobody.
 pub(super) fn to_params(
     tools: &Tools,
     method: &str,
     arguments: &str,
 ) -> Result<(String, Option<u32>), RpcError> {
-    #[derive(Deserialize)]
-    struct Known<'a> {
-        #[serde(borrow, default)]
-        timeout: Option<&'a RawValue>,
-    }
     if !arguments.starts_with('{') {
         return Err(RpcError::invalid_params("arguments must be an object"));
     }
-    let known: Known<'_> =
-        serde_json::from_str(arguments).map_err(|_| RpcError::invalid_params("unreadable arguments"))?;
-    let wait: Option<u64> = known.timeout.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let unreadable = |error| RpcError::invalid_params(format!("the arguments cannot be read: {error}"));
+    let Members(members) = serde_json::from_str(arguments).map_err(unreadable)?;
+    let json: Json = serde_json::from_str(arguments).map_err(unreadable)?;
+    let wait: Option<u64> = json.get("timeout").and_then(Json::integer).and_then(|ms| ms.try_into().ok());
     let deadline = wait
         .map(|wait| wait.saturating_add(MARGIN_MS).min(LONGEST_MS))
         .filter(|deadline| *deadline > DEADLINE_MS)
         .and_then(|deadline| u32::try_from(deadline).ok());
-    Ok((with_targets(tools, method, arguments)?.unwrap_or_else(|| arguments.to_owned()), deadline))
+    let params = match with_targets(tools, method, json)? {
+        Some(params) => params,
+        None => with_plain_names(arguments, &members),
+    };
+    Ok((params, deadline))
+}
+
+/// The arguments with their names as the bridge takes them: without escapes.
+fn with_plain_names(arguments: &str, members: &[(Cow<'_, str>, &RawValue)]) -> String {
+    if members.iter().all(|(name, _)| matches!(name, Cow::Borrowed(_))) {
+        return arguments.to_owned();
+    }
+    let mut out = String::with_capacity(arguments.len());
+    for (name, value) in members {
+        out.push(if out.is_empty() { '{' } else { ',' });
+        quote(&mut out, name);
+        out.push(':');
+        out.push_str(value.get());
+    }
+    out.push('}');
+    out
+}
+
+/// The members of an object as they are written, none of them twice.
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let (mut members, mut names) = (Vec::new(), BTreeSet::new());
+                while let Some((Text(name), value)) = map.next_entry::<Text<'de>, &RawValue>()? {
+                    if !names.insert(name.clone()) {
+                        return Err(A::Error::custom(format_args!(
+                            "`{}` stands there twice",
+                            clean(&name, 100)
+                        )));
+                    }
+                    members.push((name, value));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
 }
 
 /// Puts objects in the place of targets that are strings. `None` where there is nothing to do.
-fn with_targets(tools: &Tools, method: &str, arguments: &str) -> Result<Option<String>, RpcError> {
+fn with_targets(tools: &Tools, method: &str, mut json: Json) -> Result<Option<String>, RpcError> {
     let Some(targets) = tools.targets(method).filter(|targets| **targets != Targets::default()) else {
         return Ok(None);
     };
-    let Some(mut json) = Json::read(arguments) else { return Ok(None) };
     Ok(convert(tools, targets, &mut json, true)?.then(|| json.to_string()))
 }
 
