@@ -18,7 +18,10 @@ before(async () => {
         <a id="moved" href="/moved">d</a><a id="blank" href="/report" target="_blank">e</a><form action="/report" method="post"><button id="post">f</button></form>
         <a id="data" href="data:text/csv,a%2Cb" download="table.csv">g</a><button id="blob">h</button><button id="script">i</button><button id="location">j</button>
         <button id="window">k</button><button id="nothing">l</button><a id="empty" href="/204">m</a><a id="slow" href="/slow">n</a><a id="late" href="/late" download>o</a>
-        <a id="cross" href="{{cross}}/page" download>p</a><button id="two">q</button><button id="fetched">t</button><button id="chain">u</button><button id="told">v</button><button id="again">w</button><button id="stream">x</button><button id="never">y</button><script>
+        <a id="cross" href="{{cross}}/page" download>p</a><button id="two">q</button><button id="fetched">t</button><button id="chain">u</button><button id="told">v</button><button id="again">w</button><button id="stream">x</button><button id="never">y</button><button id="soon">z</button><button id="soon-fetched">A</button><button id="timers">B</button><script>
+        on('soon', () => setTimeout(() => setTimeout(() => save('/file.bin', 'soon.bin'), 100), 200));
+        on('soon-fetched', () => setTimeout(async () => save(URL.createObjectURL(await get('/made')), 'soon-fetched.csv'), 150));
+        on('timers', () => { setTimeout(() => { document.title = 'late'; }, 20_000); setInterval(() => {}, 50); });
         const get = (url) => fetch(url).then((r) => r.blob());
         on('fetched', async () => save(URL.createObjectURL(await get('/made')), 'fetched.csv'));
         on('chain', async () => { const x = new XMLHttpRequest(); x.open('GET', '/where'); x.onload = () => get(x.response).then((made) => setTimeout(() => save(URL.createObjectURL(made), 'chain.csv'), 20)); x.send(); });
@@ -103,8 +106,13 @@ test('one that the page starts only when it has fetched what it needs, over seve
   whole(await click('told'), 'report (5).csv', 'page,1\n');
 });
 
+test('one that the page starts in a timer, or in one that a timer began, or has fetched for then', async () => {
+  whole(await click('soon'), 'soon.bin', 'the bytes');
+  whole(await click('soon-fetched'), 'soon-fetched.csv', 'a,b\n');
+});
+
 test('a click that begins a stream is not held up by it, one whose request is never answered is held up for 3 s', async () => {
-  for (const [id, least, most] of [['nothing', 0, 2500], ['stream', 0, 2500], ['never', 2500, 8000]]) {
+  for (const [id, least, most] of [['nothing', 0, 2500], ['timers', 0, 2500], ['stream', 0, 2500], ['never', 2500, 8000]]) {
     const tab = await b.open('/');
     const from = Date.now();
     assert.equal((await b.ok('click', { tab_id: tab, target: { value: `#${id}` } })).download, undefined);

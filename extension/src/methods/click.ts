@@ -67,11 +67,11 @@ export function noted(...all: (string | undefined)[]): { note?: string } {
   return notes.length ? { note: notes.join('; ') } : {};
 }
 
-/** Looks on in a page that is fetching what it will answer with. */
-const looksOn = (call: Call, tabId: number, documentId: string | undefined) => async (ms: number): Promise<Answer> =>
+/** Looks on in a page that is fetching what it will answer with, or has put it off. */
+const looksOn = (call: Call, tabId: number, documentId: string | undefined) => async (ms: number, timers = false): Promise<Answer> =>
   documentId === undefined ? {} : Promise.race([
-    callPage<Answer>(call, tabId, 'answering', { ms }, { documentId }).catch(() => ({})),
-    new Promise<Answer>((r) => setTimeout(r, LOOK_MS, {})),
+    callPage<Answer>(call, tabId, 'answering', { ms, timers }, { documentId }).catch(() => ({})),
+    new Promise<Answer>((r) => setTimeout(r, timers ? ms : LOOK_MS, {})),
   ]);
 
 /** Follows a javascript: link as the page itself would, under the page's own security policy. */

@@ -35,6 +35,8 @@ const MOST = 20;
 const INSTEAD_MS = 300;
 /** A page that is fetching what it will answer with is waited for so long at most (started.ts says when it has answered). */
 const FETCHING_MS = 12_000;
+/** Timers that a click began have run by then, also where a hidden tab's come once a second. */
+const PUT_OFF_MS = 1600;
 /** What is kept of the deadline for the answer itself. */
 const ANSWER_MS = 300;
 /** A tab that a page opens a moment after the act still belongs to who acted. */
@@ -49,7 +51,7 @@ export interface Signs {
   /** So many windows are to open. */
   windows?: number;
   /** When the act went on: what the page began to fetch then is waited for. */
-  during?: Act;
+  during?: Act & { putOff?: true };
   /** Addresses of windows that the page asked for in vain. */
   unopened?: string[];
 }
@@ -57,9 +59,9 @@ export interface Signs {
 export interface EffectsWatch {
   /**
    * What has come of it; where something is likely to come, or a download was asked for, looks for it a moment longer. `further` looks on in
-   * the page while it is fetching, and says at the end, asked without a time, what signs there were.
+   * the page while it is fetching, and says at the end, asked without a time, what signs there were; with `timers` it says so when those have run.
    */
-  seen(likely: boolean, signs?: Signs, further?: (ms: number) => Promise<Signs>): Promise<Effects>;
+  seen(likely: boolean, signs?: Signs, further?: (ms: number, timers?: boolean) => Promise<Signs>): Promise<Effects>;
   stop(): void;
 }
 
@@ -136,23 +138,35 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
     stop,
     async seen(likely, signs = {}, further) {
       acted = true;
-      let { downloads: asked = 0, windows = 0, unopened = [] } = signs;
+      let { downloads: asked = 0, windows = 0, unopened = [], during } = signs;
       const nothing = () => !downloads.began() && !leaving && navigated === undefined && !opened.length;
       const left = (most: number) => Date.now() + Math.min(most, remaining(call) - ANSWER_MS);
       const until = async (end: number, holds: () => boolean) => { while (!holds() && !call.signal.aborted && Date.now() < end) await woken(end - Date.now()); };
-      if (signs.during && !asked && !windows && nothing() && started.any(signs.during)) {
+      const look = async (ms: number, timers = false) => {
+        const more = (await further?.(Math.max(0, ms), timers)) ?? {};
+        asked += more.downloads ?? 0;
+        windows += more.windows ?? 0;
+        unopened = [...unopened, ...(more.unopened ?? [])];
+        likely ||= more.leads === true;
+        return more;
+      };
+      if (during?.putOff && !asked && !windows && !likely && nothing()) {
+        const end = left(PUT_OFF_MS);
+        let ran = false;
+        void look(end - Date.now(), true).then(({ during: after }) => {
+          if (during && after) during = { ...during, to: after.to, begun: after.begun };
+          ran = true;
+          news();
+        });
+        await until(end, () => ran || !nothing());
+      }
+      if (during && !asked && !windows && nothing() && started.any(during)) {
+        const act = during;
         const end = left(FETCHING_MS);
-        const look = async (ms: number) => {
-          const more = (await further?.(Math.max(0, ms))) ?? {};
-          asked += more.downloads ?? 0;
-          windows += more.windows ?? 0;
-          unopened = [...unopened, ...(more.unopened ?? [])];
-          likely ||= more.leads === true;
-        };
         await look(end - Date.now());
         // The second time when the page has certainly had a turn: a busy machine is slow to react.
         for (let turn = 1, last = false; !last; turn++) {
-          await started.over(signs.during, call.signal, end, () => !nothing());
+          await started.over(act, call.signal, end, () => !nothing());
           last = turn === 2 || !nothing();
           await look(last ? 0 : end - Date.now());
         }

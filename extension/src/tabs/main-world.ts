@@ -1,5 +1,5 @@
 // A page's own world during a quiet click: the calls by which scripts open windows are handed to our world in the page (page/act/windows.ts),
-// which may open one where a page may not, and calls that begin a request are counted. Before and after that moment nothing of the page's is
+// which may open one where a page may not, and calls that begin a request or a timer are told of. Before and after that moment nothing of the page's is
 // changed.
 
 /** Registers the listener; must run at the top level of the worker. A page asks before the first click in it. */
@@ -97,6 +97,12 @@ function hook(name: string): void {
     tell('fetch');
     return call();
   };
+  const timing: Via = (call, _self, [, delay]) => {
+    const id = call();
+    // What is no number becomes one in ways that the page might see.
+    if (delay === undefined || typeof delay === 'number') tell('timer', String(delay ?? 0));
+    return id;
+  };
 
   const begin = (): void => {
     on = true;
@@ -108,6 +114,7 @@ function hook(name: string): void {
     replace(Form.prototype, 'requestSubmit', press('requestSubmit', Form));
     replace(window, 'fetch', fetching);
     replace(XMLHttpRequest.prototype, 'send', fetching);
+    replace(window, 'setTimeout', timing);
   };
   const end = (): void => {
     on = false;

@@ -6,8 +6,8 @@ import { watchOnward, type Onward } from './onward';
 import { allow, disallow, told, type Moment, type Windows } from './windows';
 
 export interface Answer extends Onward, Windows {
-  /** From when to when the click went on, in Date.now() milliseconds, and how many calls that begin a request were heard meanwhile. */
-  during?: { from: number; to: number; begun: number };
+  /** From when to when the click went on, in Date.now() milliseconds, how many calls that begin a request were heard meanwhile, and whether timers were begun that are to be waited for. */
+  during?: { from: number; to: number; begun: number; putOff?: true };
   /** The form that the browser did not submit, and why. */
   heldBack?: string;
 }
@@ -21,6 +21,7 @@ const CALLBACKS = 50;
 export async function answered<R extends object>(el: Element, act: () => R): Promise<R & Answer> {
   const from = Date.now();
   const since = idsNow();
+  further?.end();
   const moment = allow();
   const onward = watchOnward();
   const held = watchHeldBack(el);
@@ -30,32 +31,48 @@ export async function answered<R extends object>(el: Element, act: () => R): Pro
     for (let i = 0; i < CALLBACKS; i++) await Promise.resolve();
     lasts = !moment.spent && putOff(since).timers > 0;
     const heldBack = held();
-    return { ...result, ...onward(), ...told(moment), during: { from, to: Date.now(), begun: moment.requests }, ...(heldBack === undefined ? {} : { heldBack }) };
+    return { ...result, ...onward(), ...told(moment), during: { from, to: Date.now(), begun: moment.requests, ...(moment.timers ? { putOff: true as const } : {}) }, ...(heldBack === undefined ? {} : { heldBack }) };
   } finally {
     onward();
     held();
-    if (lasts) later(() => disallow(moment), LATER_MS); else disallow(moment);
+    if (moment.timers) further = lookOn(moment, LATER_MS);
+    else if (lasts) later(() => disallow(moment), LATER_MS); else disallow(moment);
   }
 }
 
-let further: { end(): Answer } | undefined;
+interface Looking { end(): Answer; afterTimers(): Promise<Answer> }
+let further: Looking | undefined;
 
-/** For a page that is fetching what it will answer with: looks on until it is called without a time, or that has passed. */
-export function answeringOp({ ms }: { ms: number }): Answer {
+/**
+ * For a page that is fetching what it will answer with: looks on until it is called without a time, or that has passed. With `timers`, for one that has put its
+ * answer off: says what came of it once those have run.
+ */
+export function answeringOp({ ms, timers }: { ms: number; timers?: boolean }): Answer | Promise<Answer> {
+  if (timers) return further?.afterTimers() ?? {};
   const before = further?.end() ?? {};
   if (ms > 0) further = lookOn(allow(), ms);
   return before;
 }
 
-function lookOn(moment: Moment, ms: number): { end(): Answer } {
+function lookOn(moment: Moment, ms: number): Looking {
   const onward = watchOnward();
+  const from = Date.now();
+  const seen = (): Answer => {
+    if (further === looking) further = undefined;
+    return { ...onward(), ...told(moment), during: { from, to: Date.now(), begun: moment.requests } };
+  };
   const end = (): Answer => {
     clearTimeout(timer);
     disallow(moment);
-    if (further === looking) further = undefined;
-    return { ...onward(), ...told(moment) };
+    return seen();
   };
   const timer = later(end, ms);
-  const looking = { end };
+  // What a longer timer asks for is not looked at any more, but the page may still open its window.
+  const afterTimers = async () => {
+    if (moment.timers) await new Promise<void>((ran) => { moment.ran = ran; });
+    for (let i = 0; i < CALLBACKS; i++) await Promise.resolve();
+    return further === looking ? seen() : {};
+  };
+  const looking = { end, afterTimers };
   return looking;
 }

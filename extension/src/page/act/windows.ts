@@ -1,7 +1,7 @@
 // Lets a page open the window that a quiet click asks it for. Chrome lets scripts of a page open windows only in answer to a person's own act,
 // and a click that is dispatched here is none; but it lets this world open them. So for the moment of the click the calls that open a window
 // come here (tabs/main-world.ts sees to it in the page's own world) and are made from here: one window a click, as for a person. That the page
-// begins a request in that moment is heard in the same way.
+// begins a request or a timer in that moment is heard in the same way.
 import { layerOver, onLayerOver } from '../layers';
 import { native } from '../native';
 import { later } from '../wait';
@@ -16,6 +16,8 @@ export interface Windows {
 
 /** How long the page's own world may take to be made ready; a click without it is as good as it was before. */
 const READY_MS = 500;
+/** Timers that fall due within this time after the click belong to its answer: longer ones are seldom meant for who has clicked. */
+const TIMERS_MS = 500;
 /** So many that were not opened are told of. */
 const MOST = 5;
 
@@ -26,6 +28,11 @@ export interface Moment {
   unopened: string[];
   /** So many requests were begun by calls that are heard here. */
   requests: number;
+  /** Until when timers are waited for, and how many there are that have not run. */
+  timersUntil: number;
+  timers: number;
+  /** Called when the last one has run. */
+  ran?: () => void;
 }
 
 /** Who hears in the page's own world: its name, whether it is being put there, and whether it has been. */
@@ -87,11 +94,19 @@ function listen(name: string): void {
   press('submit', (el) => native(el as HTMLFormElement).submit());
   press('requestSubmit', (el) => native(el as HTMLFormElement).requestSubmit());
   on('fetch', () => { if (moment) moment.requests++; });
+  on('timer', ({ detail }: CustomEvent<string>) => { if (moment) awaitTimer(moment, Number(detail)); });
   on('kept', ({ detail }: CustomEvent<string>) => { if (moment) kept(moment, detail); });
 }
 
 function kept({ unopened }: Moment, url: string): void {
   if (unopened.length < MOST) unopened.push((URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : url).slice(0, 500));
+}
+
+/** One of ours that falls due right after the page's runs right after it, however late a hidden tab or a busy machine makes both. */
+function awaitTimer(of: Moment, delay: number): void {
+  if (!(performance.now() + delay <= of.timersUntil)) return;
+  of.timers++;
+  later(() => { if (--of.timers === 0) of.ran?.(); }, delay);
 }
 
 function used(moment: Moment, unseen: boolean): void {
@@ -101,7 +116,7 @@ function used(moment: Moment, unseen: boolean): void {
 
 /** Lets the page open one window from now on; what another moment left is over. */
 export function allow(): Moment {
-  moment = { spent: false, windows: 0, unopened: [], requests: 0 };
+  moment = { spent: false, windows: 0, unopened: [], requests: 0, timers: 0, timersUntil: performance.now() + TIMERS_MS };
   if (other) dispatch(new CustomEvent(other.name, { detail: true }));
   return moment;
 }
