@@ -107,10 +107,13 @@ export function failure(thrown: unknown, acted: boolean): Extract<Answer, { succ
   return { success: false, error: message, code, ...(extra.maybe_executed ?? acted ? { maybe_executed: true } : {}) };
 }
 
-/** `id` and `success` come first: the daemon then needs to look at no more of a large answer. */
+/**
+ * `id` and `success` come first: the daemon then needs to look at no more of a large answer. That it is a replay stands beside them, as
+ * `maybe_executed` does, and in the result too: some doors hand on nothing else.
+ */
 function frameOf(id: string, answer: Answer, replayed: boolean): string {
   if (!answer.success) return JSON.stringify({ id, ...answer, ...(replayed ? { replayed } : {}) });
-  const text = JSON.stringify({ id, success: true, result: replayed ? { ...answer.result, replayed } : answer.result });
+  const text = JSON.stringify(replayed ? { id, success: true, result: { ...answer.result, replayed }, replayed } : { id, success: true, result: answer.result });
   const { frame_bytes: given } = link.ack?.limits ?? {};
   const most = typeof given === 'number' ? given : FRAME_BYTES;
   // A character is at most three bytes; only near the limit is it worth counting.

@@ -36,6 +36,8 @@ test('the same once is run one time and answered the second time with replayed',
   const second = await me.ok('run_script', { tab_id: tab, code: bump }, { once: 'k1' });
   assert.equal(await count(), start + 1);
   assert.deepEqual(second, { ...first, replayed: true });
+  const { replayed } = await me.call('run_script', { tab_id: tab, code: bump }, { once: 'k1' });
+  assert.equal(replayed, true, 'it stands in the answer itself as well, as maybe_executed does');
   await me.ok('run_script', { tab_id: tab, code: bump }, { once: 'k2' });
   assert.equal(await count(), start + 2);
   me.close();
