@@ -113,6 +113,9 @@ impl Uploads {
         let mut files = Vec::with_capacity(paths.len());
         for path in &paths {
             let Value::String(path) = path else { return Err(invalid("paths must be a list of strings")) };
+            if path.is_empty() {
+                return Err(invalid("paths must not have empty entries"));
+            }
             files.push(self.file(path, &mut left)?);
         }
         params.insert("files".to_owned(), Value::Array(files));
