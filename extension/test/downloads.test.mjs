@@ -18,9 +18,10 @@ before(async () => {
         <a id="moved" href="/moved">d</a><a id="blank" href="/report" target="_blank">e</a><form action="/report" method="post"><button id="post">f</button></form>
         <a id="data" href="data:text/csv,a%2Cb" download="table.csv">g</a><button id="blob">h</button><button id="script">i</button><button id="location">j</button>
         <button id="window">k</button><button id="nothing">l</button><a id="empty" href="/204">m</a><a id="slow" href="/slow">n</a><a id="late" href="/late" download>o</a>
-        <a id="cross" href="{{cross}}/page" download>p</a><button id="two">q</button><button id="fetched">t</button><button id="chain">u</button><button id="told">v</button><button id="again">w</button><button id="stream">x</button><button id="never">y</button><button id="soon">z</button><button id="soon-fetched">A</button><button id="timers">B</button><script>
+        <a id="cross" href="{{cross}}/page" download>p</a><button id="two">q</button><button id="fetched">t</button><button id="chain">u</button><button id="told">v</button><button id="again">w</button><button id="stream">x</button><button id="never">y</button><button id="soon">z</button><button id="soon-fetched">A</button><button id="timers">B</button><button id="window-late">C</button><script>
         on('soon', () => setTimeout(() => setTimeout(() => save('/file.bin', 'soon.bin'), 100), 200));
         on('soon-fetched', () => setTimeout(async () => save(URL.createObjectURL(await get('/made')), 'soon-fetched.csv'), 150));
+        on('window-late', () => { open('/late-report'); });
         on('timers', () => { setTimeout(() => { document.title = 'late'; }, 20_000); setInterval(() => {}, 50); });
         const get = (url) => fetch(url).then((r) => r.blob());
         on('fetched', async () => save(URL.createObjectURL(await get('/made')), 'fetched.csv'));
@@ -44,6 +45,7 @@ before(async () => {
       '/report': { body: 'page,1\n', type: 'text/csv', headers: { 'content-disposition': 'attachment; filename="report.csv"' } },
       '/moved': { redirect: '/report', status: 302 },
       '/slow': { hang: true, first: 'only the beginning', type: 'application/octet-stream', headers: { 'content-disposition': 'attachment; filename=slow.bin' } },
+      '/late-report': { delay: 700, body: 'late', type: 'text/csv', headers: { 'content-disposition': 'attachment; filename="late-report.csv"' } },
       '/late': { delay: 700, body: 'late', type: 'application/octet-stream' },
       '/204': { status: 204 },
       '/made': { delay: 600, body: 'a,b\n', type: 'text/csv' },
@@ -96,6 +98,7 @@ test('a script that starts it when it is clicked, by a link of its own or by the
 
 test('a server that is slow to begin is waited for', async () => {
   whole(await click('late'), 'late', 'late');
+  whole(await click('window-late'), 'late-report.csv', 'late');
 });
 
 test('one that the page starts only when it has fetched what it needs, over several requests too', async () => {

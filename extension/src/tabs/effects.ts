@@ -75,6 +75,8 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
   /** Where the tab has been led to for certain: what it was only on its way to may have been a download, or nothing. */
   let settled: string | undefined;
   let instead = false;
+  /** Tabs that were opened for an address of which neither a page nor the end has been seen: it may be a download. */
+  const coming = new Set<number>();
   let givenUp: string | undefined;
   let wake = () => {};
   const started = watchStarted(tabId);
@@ -84,11 +86,13 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
   const onCreated = (d: { sourceTabId: number; tabId: number; url: string }) => {
     if (d.sourceTabId !== tabId) return;
     opened.push({ tab_id: d.tabId, url: d.url });
+    if (/^https?:/i.test(d.url)) coming.add(d.tabId);
     downloads.went(d.url);
     void own(d.tabId, call.owner);
     news();
   };
   const onNavigate = (d: { tabId: number; frameId: number; url: string; documentLifecycle?: string }) => {
+    if (d.frameId === 0 && /^https?:/i.test(d.url) && coming.delete(d.tabId)) news();
     if (d.tabId !== tabId || d.frameId !== 0 || d.documentLifecycle === 'prerender') return;
     navigated = settled = d.url;
     leaving = instead = false;
@@ -106,6 +110,10 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
   };
   /** No page came of it (a download, an empty answer, a refused connection): there is nothing more to wait for. */
   const onEnded = (d: { tabId: number; frameId: number; url?: string; error?: string }) => {
+    if (d.frameId === 0 && coming.delete(d.tabId)) {
+      instead ||= /ERR_ABORTED/.test(d.error ?? '');
+      news();
+    }
     if (d.tabId !== tabId || d.frameId !== 0) return;
     // One that gave way to another is not the one that is awaited.
     if (leaving && d.url !== navigated && d.url === givenUp) return;
@@ -175,7 +183,7 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
       if (asked > 1) await until(left(INSTEAD_MS), () => downloads.began() >= asked);
       else if (likely && !opened.length && navigated === undefined && !instead && !downloads.began()) await woken(LIKELY_MS);
       if (windows) await until(left(WINDOW_MS), () => opened.length > 0);
-      await until(left(ARRIVING_MS), () => !leaving);
+      await until(left(ARRIVING_MS), () => !leaving && (!coming.size || downloads.began() > 0));
       if (instead) await until(left(INSTEAD_MS), () => downloads.began() > 0 || leaving || !instead);
       const got = await downloads.outcome(call);
       // A tab that was opened for a download goes away by itself.
