@@ -247,7 +247,11 @@ where
     async fn has_more(&mut self) -> bool {
         if self.have.is_empty() {
             // Whether there is nothing more or never will be is for whoever waits for it to see.
-            poll_fn(|cx| Poll::Ready(drop(poll_fill(self.inside, &mut self.io, &mut self.have, cx)))).await;
+            poll_fn(|cx| {
+                let _ = poll_fill(self.inside, &mut self.io, &mut self.have, cx);
+                Poll::Ready(())
+            })
+            .await;
         }
         !self.have.is_empty()
     }
