@@ -107,7 +107,9 @@ export async function guard<T>(call: Call, doc: Doc, start: (run: string, goOn: 
     if (run.report && !error.extra.maybe_executed) error.extra.maybe_executed = true;
     // The frames of a tab that is closed go before the news of it comes.
     const told = error instanceof PageLeft ? await liveTab(doc.tabId).then(() => error, toBridgeError) : error;
-    if (told.code === 'TAB_NOT_FOUND' && run.unsure && !(error instanceof NotStarted)) told.extra.maybe_executed = true;
+    // Nor does it come from a page whose process ended: of what was sent there Chrome only says that it cannot be reached.
+    const unreached = told.code === 'TAB_NOT_FOUND' || (!(e instanceof BridgeError) && !(told instanceof PageLeft));
+    if (run.unsure && unreached && !(error instanceof NotStarted)) told.extra.maybe_executed = true;
     throw told;
   } finally {
     stopBeating?.();
