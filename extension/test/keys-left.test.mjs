@@ -102,3 +102,9 @@ test('a dialog opens at one of several keys: the rest is not pressed, now or whe
   assert.equal(last.dialog.message, 'Now?');
   await b.ok('handle_dialog', { tab_id: tab, accept: true });
 });
+
+test('a page that extensions cannot work on hears nothing for us, and gets its keys all the same', async () => {
+  const tab = await b.open('data:text/html,<input id="closed" autofocus>');
+  await b.ok('send_keys', { tab_id: tab, keys: 'a, b' });
+  assert.equal(await b.inPage('data:text/html', 'document.querySelector("#closed").value'), 'ab');
+});

@@ -16,12 +16,12 @@ const WINDOW = 24;
 /** Asked before keys are sent: a page may have gone elsewhere, or handed the focus on, because of those before. Throws where none may go. */
 export type Admit = () => Promise<void>;
 
-export async function strike(send: Send, strokes: Stroke[], admit: Admit, hearing: Hearing): Promise<void> {
+export async function strike(send: Send, strokes: Stroke[], admit: Admit, hearing?: Hearing): Promise<void> {
   for (const stroke of strokes) {
     await admit();
-    hearing.next();
+    hearing?.next();
     for (const event of eventsOf(stroke)) {
-      if (event.type !== 'keyUp') hearing.sends();
+      if (event.type !== 'keyUp') hearing?.sends();
       await send('Input.dispatchKeyEvent', event);
     }
   }
@@ -70,11 +70,15 @@ export async function focusOf(call: Call, tabId: number): Promise<Focus> {
   throw new BridgeError('ELEMENT_NOT_ACTIONABLE', 'the focus is in a frame whose page cannot be worked on');
 }
 
-/** The document that keys go to; the page's own where the focus is in a frame that cannot be worked on. */
-export async function focusedDocument(call: Call, tabId: number): Promise<Doc> {
+/**
+ * The document that keys go to; the page's own where the focus is in a frame that cannot be worked on. None where the page itself cannot, as one of
+ * `data:`: the browser's own input reaches it all the same.
+ */
+export async function focusedDocument(call: Call, tabId: number): Promise<Doc | undefined> {
   try {
     return (await focusOf(call, tabId)).doc;
   } catch (e) {
+    if (e instanceof BridgeError && e.code === 'RESTRICTED_PAGE') return undefined;
     if (!(e instanceof BridgeError) || e.code !== 'ELEMENT_NOT_ACTIONABLE') throw e;
     return findDocument(call, tabId);
   }

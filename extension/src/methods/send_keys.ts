@@ -2,6 +2,7 @@
 import type { Handler } from '../call';
 import { dialogOf } from '../debugger/dialogs';
 import { Hearing } from '../debugger/heard';
+import { untilDialog } from '../debugger/input';
 import { os, parseKeys } from '../debugger/keys';
 import { refuseDialog, told, trusted } from '../debugger/trusted';
 import { focusedDocument, strike } from '../debugger/typing';
@@ -21,7 +22,8 @@ export const handler: Handler<SendKeysParams, SendKeysResult> = async ({ keys, .
       refuseDialog(id, dialogOf(id));
       const doc = await focusedDocument(call, id);
       call.acted();
-      return Hearing.during(call, doc, strokes.length, (hearing) => strike(send, strokes, admit, hearing));
+      const sendAll = (hearing?: Hearing) => strike(send, strokes, admit, hearing);
+      return doc ? Hearing.during(call, doc, strokes.length, sendAll) : untilDialog(id, () => sendAll());
     });
     const leads = strokes.some((s) => s.key === 'Enter');
     return { keys: strokes.map((s) => s.label), tab_id: id, ...told(dialog), ...(dialog ? {} : await effects.seen(leads)) };
