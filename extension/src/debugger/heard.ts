@@ -59,6 +59,8 @@ export class Hearing {
       return undefined;
     } finally {
       hearing.stop();
+      // What the person types from here on is nobody's concern; the answer need not wait for that.
+      void callPage<null>(call, doc.tabId, 'hear_keys', { token: hearing.token, until: 0 } satisfies HearArgs, { documentId: doc.documentId }).catch(() => {});
     }
   }
 

@@ -75,6 +75,8 @@ export interface Plan<R extends object> {
 let acting = false;
 /** So long a disabled element is given to become enabled by itself. */
 const TRIED_MS = 500;
+/** So long it holds what the pages around a frame have said: less than a person's hand would take. */
+const CLEAR_MS = 250;
 const BUSY = 'other acts on this page came first and were still under way';
 
 export async function onElement<R extends object>(args: ElementArgs, ctx: PageContext, plan: Plan<R>): Promise<(R & { shadow?: true }) | Beyond | Around> {
@@ -104,7 +106,8 @@ export async function onElement<R extends object>(args: ElementArgs, ctx: PageCo
         const asking = ctx.wanted();
         if (asking) {
           await asking;
-          clear = undefined;
+          // A slow machine asks each time; what the pages around said a moment ago still holds, or it would never act.
+          if (performance.now() - before > CLEAR_MS) clear = undefined;
           continue;
         }
       }

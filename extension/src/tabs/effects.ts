@@ -35,8 +35,8 @@ const MOST = 20;
 const INSTEAD_MS = 300;
 /** A page that is fetching what it will answer with is waited for so long at most (started.ts says when it has answered). */
 const FETCHING_MS = 12_000;
-/** Timers that a click began have run by then, also where a hidden tab's come once a second. */
-const PUT_OFF_MS = 1600;
+/** A window that was opened is waited for so long to show a page, or that it is a download. */
+const COMING_MS = 1500;
 /** What is kept of the deadline for the answer itself. */
 const ANSWER_MS = 300;
 /** A tab that a page opens a moment after the act still belongs to who acted. */
@@ -51,7 +51,7 @@ export interface Signs {
   /** So many windows are to open. */
   windows?: number;
   /** When the act went on: what the page began to fetch then is waited for. */
-  during?: Act & { putOff?: true };
+  during?: Act & { putOff?: number };
   /** Addresses of windows that the page asked for in vain. */
   unopened?: string[];
 }
@@ -159,7 +159,7 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
         return more;
       };
       if (during?.putOff && !asked && !windows && !likely && nothing()) {
-        const end = left(PUT_OFF_MS);
+        const end = left(during.putOff);
         let ran = false;
         void look(end - Date.now(), true).then(({ during: after }) => {
           if (during && after) during = { ...during, to: after.to, begun: after.begun };
@@ -183,7 +183,9 @@ export function watchEffects(call: Call, tabId: number): EffectsWatch {
       if (asked > 1) await until(left(INSTEAD_MS), () => downloads.began() >= asked);
       else if (likely && !opened.length && navigated === undefined && !instead && !downloads.began()) await woken(LIKELY_MS);
       if (windows) await until(left(WINDOW_MS), () => opened.length > 0);
-      await until(left(ARRIVING_MS), () => !leaving && (!coming.size || downloads.began() > 0));
+      const shown = left(COMING_MS);
+      await until(left(ARRIVING_MS), () => !leaving);
+      await until(shown, () => !coming.size || navigated !== undefined || downloads.began() > 0);
       if (instead) await until(left(INSTEAD_MS), () => downloads.began() > 0 || leaving || !instead);
       const got = await downloads.outcome(call);
       // A tab that was opened for a download goes away by itself.

@@ -98,9 +98,11 @@ function hook(name: string): void {
     return call();
   };
   const timing: Via = (call, _self, [, delay]) => {
-    const id = call();
     // What is no number becomes one in ways that the page might see.
-    if (delay === undefined || typeof delay === 'number') tell('timer', String(delay ?? 0));
+    if (delay !== undefined && typeof delay !== 'number') return call();
+    tell('timer', String(delay ?? 0));
+    const id = call();
+    tell('timed', String(delay ?? 0));
     return id;
   };
 

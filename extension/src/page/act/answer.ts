@@ -6,14 +6,17 @@ import { watchOnward, type Onward } from './onward';
 import { allow, disallow, told, type Moment, type Windows } from './windows';
 
 export interface Answer extends Onward, Windows {
-  /** From when to when the click went on, in Date.now() milliseconds, how many calls that begin a request were heard meanwhile, and whether timers were begun that are to be waited for. */
-  during?: { from: number; to: number; begun: number; putOff?: true };
+  /** From when to when the click went on, in Date.now() milliseconds, how many calls that begin a request were heard meanwhile, and, where timers were begun that are to be waited for, how long these may take at most. */
+  during?: { from: number; to: number; begun: number; putOff?: number };
   /** The form that the browser did not submit, and why. */
   heldBack?: string;
 }
 
 /** A page that answers a click by a timer has so long to open its window. */
 const LATER_MS = 1000;
+/** Timers of a click have run by then; those of a hidden tab come once a second. */
+const TIMERS_MS = 700;
+const TIMERS_HIDDEN_MS = 1600;
 /** So many promise callbacks one after the other belong to the click itself. */
 const CALLBACKS = 50;
 
@@ -23,15 +26,17 @@ export async function answered<R extends object>(el: Element, act: () => R): Pro
   const since = idsNow();
   further?.end();
   const moment = allow();
+  moment.within++;
   const onward = watchOnward();
   const held = watchHeldBack(el);
   let lasts = false;
   try {
     const result = act();
     for (let i = 0; i < CALLBACKS; i++) await Promise.resolve();
+    moment.within--;
     lasts = !moment.spent && putOff(since).timers > 0;
     const heldBack = held();
-    return { ...result, ...onward(), ...told(moment), during: { from, to: Date.now(), begun: moment.requests, ...(moment.timers ? { putOff: true as const } : {}) }, ...(heldBack === undefined ? {} : { heldBack }) };
+    return { ...result, ...onward(), ...told(moment), during: { from, to: Date.now(), begun: moment.requests, ...(moment.timers ? { putOff: document.hidden ? TIMERS_HIDDEN_MS : TIMERS_MS } : {}) }, ...(heldBack === undefined ? {} : { heldBack }) };
   } finally {
     onward();
     held();

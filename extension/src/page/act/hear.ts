@@ -2,12 +2,16 @@
 // way when that happens is heard by nobody.
 import { later } from '../wait';
 
-export interface HearArgs { token: string; /** Date.now() milliseconds. */ until: number }
+export interface HearArgs { token: string; /** Date.now() milliseconds; 0 ends the hearing that has this token. */ until: number }
 
 let stop = () => {};
+let current: string | undefined;
 
 export function hearKeysOp({ token, until }: HearArgs): null {
+  if (until === 0 && token !== current) return null;
   stop();
+  if (until === 0) return null;
+  current = token;
   const tell = (what: 'key' | 'left') => {
     // The worker may be gone or the extension reloaded; the page's own handling must not fail on that.
     try { chrome.runtime.sendMessage({ type: 'keys', token, what }).catch(() => {}); } catch { /* orphaned */ }
@@ -25,6 +29,7 @@ export function hearKeysOp({ token, until }: HearArgs): null {
   addEventListener('pagehide', left, true);
   const timer = later(() => stop(), Math.max(0, until - Date.now()));
   stop = () => {
+    current = undefined;
     clearTimeout(timer);
     for (const type of types) removeEventListener(type, hear, true);
     removeEventListener('pagehide', left, true);

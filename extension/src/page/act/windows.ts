@@ -31,6 +31,10 @@ export interface Moment {
   /** Until when timers are waited for, and how many there are that have not run. */
   timersUntil: number;
   timers: number;
+  /** Above zero while what runs belongs to the click: only timers that are begun then do so too. */
+  within: number;
+  /** Whether the timer that is being begun does. */
+  counts: boolean;
   /** Called when the last one has run. */
   ran?: () => void;
 }
@@ -94,7 +98,8 @@ function listen(name: string): void {
   press('submit', (el) => native(el as HTMLFormElement).submit());
   press('requestSubmit', (el) => native(el as HTMLFormElement).requestSubmit());
   on('fetch', () => { if (moment) moment.requests++; });
-  on('timer', ({ detail }: CustomEvent<string>) => { if (moment) awaitTimer(moment, Number(detail)); });
+  on('timer', ({ detail }: CustomEvent<string>) => { if (moment) timerComes(moment, Number(detail)); });
+  on('timed', ({ detail }: CustomEvent<string>) => { if (moment) timerCame(moment, Number(detail)); });
   on('kept', ({ detail }: CustomEvent<string>) => { if (moment) kept(moment, detail); });
 }
 
@@ -102,11 +107,23 @@ function kept({ unopened }: Moment, url: string): void {
   if (unopened.length < MOST) unopened.push((URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : url).slice(0, 500));
 }
 
-/** One of ours that falls due right after the page's runs right after it, however late a hidden tab or a busy machine makes both. */
-function awaitTimer(of: Moment, delay: number): void {
-  if (!(performance.now() + delay <= of.timersUntil)) return;
+/**
+ * One of ours begun right before the page's, and one begun right after it, run so too, however late a hidden tab or a busy machine makes all three:
+ * what is begun between them is begun by the page's.
+ */
+function timerComes(of: Moment, delay: number): void {
+  of.counts = of.within > 0 && performance.now() + delay <= of.timersUntil;
+  if (of.counts) later(() => { of.within++; }, delay);
+}
+
+function timerCame(of: Moment, delay: number): void {
+  if (!of.counts) return;
+  of.counts = false;
   of.timers++;
-  later(() => { if (--of.timers === 0) of.ran?.(); }, delay);
+  later(() => {
+    of.within--;
+    if (--of.timers === 0) of.ran?.();
+  }, delay);
 }
 
 function used(moment: Moment, unseen: boolean): void {
@@ -116,7 +133,7 @@ function used(moment: Moment, unseen: boolean): void {
 
 /** Lets the page open one window from now on; what another moment left is over. */
 export function allow(): Moment {
-  moment = { spent: false, windows: 0, unopened: [], requests: 0, timers: 0, timersUntil: performance.now() + TIMERS_MS };
+  moment = { spent: false, windows: 0, unopened: [], requests: 0, timers: 0, within: 0, counts: false, timersUntil: performance.now() + TIMERS_MS };
   if (other) dispatch(new CustomEvent(other.name, { detail: true }));
   return moment;
 }
