@@ -10,8 +10,7 @@ pub struct Options {
     /// What may wait in all queues together; beyond it the longest queue is cut off.
     pub all_queues: usize,
     /// What clients' messages may hold together that are not complete, or wait for their turn at a browser. Beyond it the largest
-    /// unfinished one is cut off with 1009, and beyond half of it a
-    /// request that would have to wait is answered `OVERLOADED`.
+    /// unfinished one is cut off with 1009, and beyond half of it a request that would have to wait is answered `OVERLOADED`.
     pub all_incoming: usize,
     /// From here on a queue counts as slow: an extension's clients, or a client itself, are not read.
     pub slow_mark: usize,
