@@ -294,6 +294,10 @@ fn arguments_that_cannot_be_read_are_answered_and_cost_no_other_call() {
     browser.only("wait_for");
     let nested = |depth: usize| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
     let large = format!(r#"{{"x":"{}"}}"#, "y".repeat(100_000));
+    let named = |count: usize| {
+        let names: Vec<String> = (0..count).map(|n| format!(r#""x{n}":1"#)).collect();
+        format!("{{{}}}", names.join(","))
+    };
     for _ in 0..3 {
         for (arguments, code, said) in [
             (r#"{"url":"\ud83d"}"#, -32602, "cannot be read"),
@@ -301,6 +305,7 @@ fn arguments_that_cannot_be_read_are_answered_and_cost_no_other_call() {
             (r#"{"url":"a","\u0075rl":"b"}"#, -32602, "twice"),
             (r#"{"tab_id":1e400}"#, -32602, "cannot be read"),
             (&nested(5000), -32602, "cannot be read"),
+            (&named(65), -32602, "more than 64 names"),
         ] {
             let error = &client.call_as_written("list_tabs", arguments)["error"];
             assert_eq!(error["code"], code, "{error}");
@@ -316,8 +321,8 @@ fn arguments_that_cannot_be_read_are_answered_and_cost_no_other_call() {
     assert!(browser.of_method("list_tabs").is_empty());
     let_go.send(()).unwrap();
     assert_eq!(client.next()["id"], waits, "the call under way has lost nothing");
-    // An escaped name is the same name; the levels that fit go through.
-    for arguments in [r#"{"\u0074ab_id":7}"#, &nested(97)] {
+    // An escaped name is the same name; the levels and the names that fit go through.
+    for arguments in [r#"{"\u0074ab_id":7}"#, &nested(97), &nested(98), &named(64)] {
         assert_eq!(client.call_as_written("list_tabs", arguments)["result"]["isError"], Value::Null);
     }
     assert_eq!(browser.of_method("list_tabs")[0]["params"], json!({"tab_id": 7}));

@@ -17,6 +17,8 @@ use crate::provider::RpcError;
 const DEADLINE_MS: u64 = 30_000;
 const MARGIN_MS: u64 = 5_000;
 const LONGEST_MS: u64 = 600_000;
+/// The bridge takes no more names in one object that it reads.
+const NAMES: usize = 64;
 
 /// The params to call with (the arguments as they are, but for targets that a model wrote as a string and names that it escaped),
 /// and the deadline where it differs from the default.
@@ -82,6 +84,9 @@ impl<'de> Deserialize<'de> for Members<'de> {
                             "`{}` stands there twice",
                             clean(&name, 100)
                         )));
+                    }
+                    if names.len() > NAMES {
+                        return Err(A::Error::custom(format_args!("more than {NAMES} names")));
                     }
                     members.push((name, value));
                 }
