@@ -220,10 +220,8 @@ fn lines_that_are_folded_or_broken_are_refused() {
             let answer = web.raw(web.head("GET /health", &[line]));
             assert_eq!((answer.status, answer.header("connection")), (400, Some("close")), "{line:?}");
         }
-        // Not even the end of the head is one: that is known without waiting for more.
-        let began = std::time::Instant::now();
+        // Not even the end of the head is one: that is known without waiting for more, which would be a 408.
         assert_eq!(web.raw(web.head("GET /health", &[]).replace("\r\n", "\n")).status, 400);
-        assert!(began.elapsed().as_secs() < 4, "{:?}", began.elapsed());
         for first in ["GET /health HTTP/1.0", "GET /health HTTP/2.0", "GET /health", "GET  /health HTTP/1.1"]
         {
             assert_eq!(web.raw(format!("{first}\r\nHost: {}\r\n\r\n", web.host())).status, 400, "{first}");

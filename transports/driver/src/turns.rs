@@ -24,6 +24,10 @@ const MOST: usize = 64;
 /// Requests passed on regardless when no answer has come for [`PATIENCE_MS`], at most.
 const REGARDLESS: usize = 8;
 const PATIENCE_MS: u64 = 50;
+/// So often others' heavy answers are why a heavy client has none; then one more passes.
+const EXPLAINED: u8 = 10;
+/// Among so many at most newcomers share their patience: a second is long.
+const SHARERS: usize = 20;
 
 /// One client's turns.
 pub(crate) struct Turns {
@@ -38,6 +42,8 @@ pub(crate) struct Turns {
     answered: Cell<bool>,
     /// It stands in the list of those whose turn may have come.
     listed: Cell<bool>,
+    /// How often in a row others' heavy answers have explained why it has none.
+    explained: Cell<u8>,
     /// It is one of those among whom the window is shared.
     shares: Cell<bool>,
     /// The hub has answered some by itself, which are under way no more.
@@ -60,6 +66,7 @@ impl Turns {
             bytes: Cell::new(0),
             answered: Cell::new(false),
             listed: Cell::new(false),
+            explained: Cell::new(0),
             shares: Cell::new(false),
             stale: Cell::new(false),
         }
@@ -287,15 +294,18 @@ impl<H: Host, C: Clock> Shared<H, C> {
     /// No answer for a while: the client may be waiting for many things at once, so more goes on; as much again as it may
     /// have under way, for it may as well be that its answers take long because they are heavy. Where they are known to be
     /// light, answers that trickle in say nothing against it. Where they are known to be heavy, anybody's heavy answer explains
-    /// the wait.
+    /// the wait, but not for ever: what it has under way may be one long call, behind which a short one is not to stay.
     pub(crate) fn turn_due(&self, link: &AnyLink, now: Instant) {
         self.prune(link);
         let (turns, window) = (&link.turns, self.options.under_way);
         let weight = turns.weight(window);
         let light = weight <= window / MOST;
-        let explained = turns.weight.get().is_some() && self.heavy.get().saturating_add_ms(PATIENCE_MS) > now;
-        if light || !(turns.answered.replace(false) || explained) {
-            let more = self.window(link) / weight.max(1);
+        let answered = turns.answered.replace(false);
+        let busy = turns.weight.get().is_some() && self.heavy.get().saturating_add_ms(PATIENCE_MS) > now;
+        let explained = busy && turns.explained.get() < EXPLAINED;
+        turns.explained.set(if explained && !answered { turns.explained.get() + 1 } else { 0 });
+        if light || !(answered || explained) {
+            let more = if busy { 1 } else { self.window(link) / weight.max(1) };
             for _ in 0..more.clamp(1, REGARDLESS) {
                 if !self.pass_on(link) {
                     break;
@@ -313,7 +323,8 @@ impl<H: Host, C: Clock> Shared<H, C> {
     /// Sets the clock after which more passes regardless. Newcomers share that, too: while they have no answer yet, those of
     /// the others may stand before theirs.
     fn be_patient(&self, link: &AnyLink, now: Instant) {
-        let sharing = if link.turns.weight.get().is_none() { self.sharing.get().max(1) } else { 1 };
+        let sharing =
+            if link.turns.weight.get().is_none() { self.sharing.get().clamp(1, SHARERS) } else { 1 };
         self.set_due(link, Kind::Turn, now.saturating_add_ms(PATIENCE_MS * sharing as u64));
     }
 }

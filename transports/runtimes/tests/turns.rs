@@ -182,6 +182,32 @@ fn of_greedy_newcomers_little_is_asked_for_regardless_while_the_browser_is_busy(
     assert_eq!(heard, 8 * 24);
 }
 
+/// Others' heavy answers explain a wait, but a short call does not stay behind a long one for as long as they come.
+#[test]
+fn beside_heavy_answers_of_others_a_call_behind_a_long_one_still_comes_to_its_turn() {
+    let mut still = Still::new();
+    let browser = still.local("extension");
+    let one = still.local("client");
+    for n in 0..2 {
+        ask(&one, n, n + 1, "");
+        answer(&browser, &asked(&browser)[0], 8 << 20);
+    }
+    // Long calls, and short ones behind them.
+    ask(&one, 2, 12, "");
+    assert!(asked(&browser).len() < 10);
+    let other = still.local("client");
+    for waited in 0.. {
+        assert!(waited < 30, "not asked for in {} ms", waited * 40);
+        ask(&other, waited, waited + 1, "");
+        let ids = asked(&browser);
+        ids.iter().for_each(|id| answer(&browser, id, 4 << 20));
+        still.pass(40);
+        if !asked(&browser).is_empty() {
+            break;
+        }
+    }
+}
+
 /// A slow browser is not given more and more of what it is slow with.
 #[test]
 fn of_heavy_answers_little_is_asked_for_regardless() {
