@@ -301,7 +301,8 @@ impl<H: Host, C: Clock> Shared<H, C> {
         let weight = turns.weight(window);
         let light = weight <= window / MOST;
         let answered = turns.answered.replace(false);
-        let busy = turns.weight.get().is_some() && self.heavy.get().saturating_add_ms(PATIENCE_MS) > now;
+        let others = self.heavy.get().saturating_add_ms(PATIENCE_MS) > now;
+        let busy = others && !light && turns.weight.get().is_some();
         let explained = busy && turns.explained.get() < EXPLAINED;
         turns.explained.set(if explained && !answered { turns.explained.get() + 1 } else { 0 });
         if light || !(answered || explained) {

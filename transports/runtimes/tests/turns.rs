@@ -262,6 +262,33 @@ fn who_has_many_long_calls_under_way_is_not_held_up_by_a_trickle_of_light_answer
     assert_eq!(trickle(&mut still, 4), 1);
 }
 
+/// Others' heavy answers say nothing against more of what is light.
+#[test]
+fn who_has_many_light_calls_under_way_is_not_held_up_by_heavy_answers_of_others() {
+    let mut still = Still::new();
+    let (browser, client, other) = (still.local("extension"), still.local("client"), still.local("client"));
+    ask(&client, 0, 200, "");
+    let mut under_way = VecDeque::from(asked(&browser));
+    for _ in 0..24 {
+        still.pass(50);
+        under_way.extend(asked(&browser));
+    }
+    under_way.drain(..20).for_each(|id| answer(&browser, &id, 100));
+    // It is known to be light, and has most under way.
+    ask(&client, 200, 240, "");
+    let mut more = 0;
+    for _ in 0..8 {
+        still.pass(20);
+        ask(&other, 0, 1, "");
+        let ids = asked(&browser);
+        more += ids.len() - 1;
+        answer(&browser, ids.last().expect("the other one's"), 4 << 20);
+        still.pass(30);
+        more += asked(&browser).len();
+    }
+    assert_eq!(more, 40);
+}
+
 /// What ended by itself is under way no more.
 #[test]
 fn who_was_light_is_taken_for_a_newcomer_also_after_a_call_that_was_never_answered() {
